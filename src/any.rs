@@ -11,7 +11,7 @@ use crate::error::unavailable;
 #[cfg(feature = "opencl")]
 use crate::opencl;
 use crate::operand::Operand;
-use crate::scalar::Scalar;
+use crate::scalar::RealScalar;
 use crate::storage::{Origin, Safeguard};
 use core::fmt;
 use core::str::FromStr;
@@ -225,7 +225,7 @@ impl AnyEngine {
 
 impl Sealed for AnyEngine {}
 
-impl<T: Scalar> Engine<T> for AnyEngine {
+impl<T: RealScalar> Engine<T> for AnyEngine {
     type Factor = AnyStorage<T>;
 
     fn adopt(&self, l: Mat<T>) -> Result<AnyStorage<T>, Error> {

@@ -15,6 +15,8 @@ use crate::host::threads::Threads;
 use crate::opencl;
 #[cfg(feature = "cuda")]
 use crate::operand::Operand;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use crate::scalar::RealScalar;
 use crate::scalar::Scalar;
 #[cfg(feature = "cuda")]
 use crate::storage::Origin;
@@ -38,7 +40,7 @@ impl<T: Scalar> Engine<T> for Cpu {
 impl Sealed for Hybrid {}
 
 #[cfg(feature = "cuda")]
-impl<T: Scalar> Engine<T> for Hybrid {
+impl<T: RealScalar> Engine<T> for Hybrid {
     type Factor = AnyStorage<T>;
 
     fn adopt(&self, l: Mat<T>) -> Result<AnyStorage<T>, Error> {
@@ -58,7 +60,7 @@ impl<T: Scalar> Engine<T> for Hybrid {
 impl Sealed for opencl::Hybrid {}
 
 #[cfg(feature = "opencl")]
-impl<T: Scalar> Engine<T> for opencl::Hybrid {
+impl<T: RealScalar> Engine<T> for opencl::Hybrid {
     type Factor = AnyStorage<T>;
 
     fn adopt(&self, l: Mat<T>) -> Result<AnyStorage<T>, Error> {
@@ -74,7 +76,7 @@ impl<T: Scalar> Engine<T> for opencl::Hybrid {
 impl Sealed for Resident {}
 
 #[cfg(feature = "cuda")]
-impl<T: Scalar> Engine<T> for Resident {
+impl<T: RealScalar> Engine<T> for Resident {
     type Factor = AnyStorage<T>;
 
     fn adopt(&self, l: Mat<T>) -> Result<AnyStorage<T>, Error> {
@@ -94,7 +96,7 @@ impl<T: Scalar> Engine<T> for Resident {
 impl Sealed for Distributed {}
 
 #[cfg(feature = "cuda")]
-impl<T: Scalar> Engine<T> for Distributed {
+impl<T: RealScalar> Engine<T> for Distributed {
     type Factor = AnyStorage<T>;
 
     fn adopt(&self, l: Mat<T>) -> Result<AnyStorage<T>, Error> {

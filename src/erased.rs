@@ -5,13 +5,13 @@ use crate::compiled::functions;
 use crate::cpu::HostFactor;
 #[cfg(feature = "cuda")]
 use crate::cuda::{DerivedMatrix, DeviceMatrix, DeviceView, Distributed, Hybrid, Resident, ResidentFactor};
+use crate::element::Element;
 use crate::error::Error;
 #[cfg(feature = "opencl")]
 use crate::opencl;
 #[cfg(feature = "cuda")]
 use crate::operand::Operand;
 use crate::operand::OperandMut;
-use crate::real::Real;
 use crate::report::Modification;
 #[cfg(feature = "cuda")]
 use crate::storage::Origin;
@@ -60,16 +60,16 @@ functions! {
     }
 }
 
-fn any<T: Real, F: Storage<T>>(storage: F) -> AnyStorage<T> {
+fn any<T: Element, F: Storage<T>>(storage: F) -> AnyStorage<T> {
     Box::new(storage)
 }
 
 #[cfg(feature = "cuda")]
-fn any_made<T: Real, F: Storage<T>>(made: Option<(F, f64)>) -> Made<T> {
+fn any_made<T: Element, F: Storage<T>>(made: Option<(F, f64)>) -> Made<T> {
     made.map(|(storage, largest)| (any(storage), largest))
 }
 
-impl<T: Real> Swept<T> for AnyStorage<T> {
+impl<T: Element> Swept<T> for AnyStorage<T> {
     fn traits(&self) -> Traits {
         (**self).traits()
     }
@@ -78,7 +78,7 @@ impl<T: Real> Swept<T> for AnyStorage<T> {
         (**self).order()
     }
 
-    fn pivot(&self, column: usize) -> T {
+    fn pivot(&self, column: usize) -> T::Part {
         (**self).pivot(column)
     }
 
@@ -90,7 +90,7 @@ impl<T: Real> Swept<T> for AnyStorage<T> {
         (**self).reserve(room)
     }
 
-    fn modify_directly(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Option<Direct> {
+    fn modify_directly(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) -> Option<Direct> {
         (**self).modify_directly(v, weights)
     }
 
@@ -111,7 +111,7 @@ impl<T: Real> Swept<T> for AnyStorage<T> {
     }
 }
 
-impl<T: Real> Storage<T> for AnyStorage<T> {
+impl<T: Element> Storage<T> for AnyStorage<T> {
     fn capacity(&self) -> usize {
         (**self).capacity()
     }
@@ -132,7 +132,7 @@ impl<T: Real> Storage<T> for AnyStorage<T> {
         (**self).wait_and_solve(sides, rhs)
     }
 
-    fn carried(&mut self, rows: (MatRef<'_, T>, &[T]), start: usize, z: MatMut<'_, T>) -> Vec<f64> {
+    fn carried(&mut self, rows: (MatRef<'_, T>, &[T::Part]), start: usize, z: MatMut<'_, T>) -> Vec<f64> {
         (**self).carried(rows, start, z)
     }
 

@@ -4,7 +4,7 @@ use crate::cpu::{Cpu, Workspace};
 use crate::error::Error;
 use crate::operand::Operand;
 use crate::report::Modification;
-use crate::scalar::Scalar;
+use crate::scalar::RealScalar;
 use crate::sweep::weights::Weights;
 use faer::{MatMut, MatRef};
 
@@ -38,7 +38,7 @@ use faer::{MatMut, MatRef};
 /// # Ok(())
 /// # }
 /// ```
-pub fn modify_in_place<'a, 'w, T: Scalar>(
+pub fn modify_in_place<'a, 'w, T: RealScalar>(
     l: MatMut<'_, T>,
     v: impl Into<Operand<'a, T>>,
     weights: impl Into<Weights<'w, T>>,
@@ -70,7 +70,7 @@ pub fn modify_in_place<'a, 'w, T: Scalar>(
 /// let refused = modify_checked_in_place(l.as_mut(), &[1.0, 1.0], &[1.0], &cpu, &mut workspace);
 /// assert_eq!(refused, Err(Error::NonFinite { argument: "l", row: 1, column: 0 }));
 /// ```
-pub fn modify_checked_in_place<'a, 'w, T: Scalar>(
+pub fn modify_checked_in_place<'a, 'w, T: RealScalar>(
     l: MatMut<'_, T>,
     v: impl Into<Operand<'a, T>>,
     weights: impl Into<Weights<'w, T>>,
@@ -108,7 +108,7 @@ pub fn modify_checked_in_place<'a, 'w, T: Scalar>(
 /// # Ok(())
 /// # }
 /// ```
-pub fn modify_into<'a, 'w, T: Scalar>(
+pub fn modify_into<'a, 'w, T: RealScalar>(
     l: MatRef<'_, T>,
     v: impl Into<Operand<'a, T>>,
     weights: impl Into<Weights<'w, T>>,

@@ -43,6 +43,8 @@
 //! change rows and columns of A; [`shift`](Cholesky::shift) and [`permute`](Cholesky::permute) reorder them.
 //! [`extension`](Cholesky::extension) borders A without changing the factor.
 //!
+//! Scalars are `f32`, `f64` and, on [`Cpu`], the complex [`c32`](faer::c32) and [`c64`](faer::c64), for which A = L Lᴴ is Hermitian.
+//!
 //! [`CholeskyBatch`] keeps many small factors current together. [`Ldlt`] keeps a factor of a symmetric indefinite matrix, with its
 //! inertia.
 //!
@@ -97,14 +99,13 @@ mod cpu;
 pub mod cuda;
 #[cfg(feature = "distributed")]
 pub mod distributed;
+mod element;
 mod engine;
 mod engines;
 mod erased;
 mod error;
 mod factor;
 pub mod factorize;
-#[allow(unsafe_code, reason = "loads and stores of registers")]
-mod float;
 mod guarded;
 mod history;
 mod host;
@@ -113,6 +114,8 @@ mod host;
 mod hybrid;
 mod in_place;
 mod ldlt;
+#[allow(unsafe_code, reason = "loads and stores of registers")]
+mod number;
 #[cfg(feature = "opencl")]
 pub mod opencl;
 mod operand;
@@ -136,7 +139,7 @@ pub use crate::in_place::{modify_checked_in_place, modify_in_place, modify_into}
 pub use crate::ldlt::{Ldlt, LdltModification};
 pub use crate::operand::{Operand, OperandMut, RemoteView, RemoteViewMut};
 pub use crate::report::Modification;
-pub use crate::scalar::Scalar;
+pub use crate::scalar::{RealScalar, Scalar};
 pub use crate::storage::Safeguard;
 pub use crate::sweep::weights::Weights;
 pub use faer;
@@ -165,6 +168,11 @@ struct Readme;
 #[cfg(all(doctest, feature = "cuda"))]
 #[doc = include_str!("../docs/batch.md")]
 struct Batches;
+
+/// The example of this chapter, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/complex.md")]
+struct Complex;
 
 /// The example of this chapter, as a test.
 #[cfg(doctest)]

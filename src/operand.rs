@@ -6,8 +6,8 @@ mod remote;
 pub use self::remote::{RemoteMatrix, RemoteView, RemoteViewMut};
 
 use crate::check::{room, room_for_copy};
+use crate::element::Element;
 use crate::error::Error;
-use crate::real::Real;
 use core::ops::Range;
 use faer::{Col, ColMut, ColRef, Mat, MatMut, MatRef, Row, RowRef};
 
@@ -18,10 +18,10 @@ mod nalgebra;
 /// A matrix that is read: any layout, any strides, in host memory or in that of a device. (rows × columns)
 ///
 /// Every call that reads a matrix takes `impl Into<Operand>`, for example `&Mat`, `MatRef`, `&[T]` or `&DeviceMatrix`. A slice,
-/// array, `Vec` or column is a matrix of one column. (In bounds, `Real` is every [`Scalar`](crate::Scalar).)
+/// array, `Vec` or column is a matrix of one column. (In bounds, `Element` is every [`Scalar`](crate::Scalar).)
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Operand<'a, T: Real> {
+pub enum Operand<'a, T: Element> {
     /// In host memory.
     Host(MatRef<'a, T>),
     /// In the memory of a device.
@@ -34,14 +34,14 @@ pub enum Operand<'a, T: Real> {
 /// DeviceMatrix`.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum OperandMut<'a, T: Real> {
+pub enum OperandMut<'a, T: Element> {
     /// In host memory.
     Host(MatMut<'a, T>),
     /// In the memory of a device.
     Remote(RemoteViewMut<'a, T>),
 }
 
-impl<'a, T: Real> Operand<'a, T> {
+impl<'a, T: Element> Operand<'a, T> {
     /// Rows and columns.
     #[must_use]
     #[inline(always)]
@@ -141,7 +141,7 @@ impl<T> OnHost<'_, T> {
 
     pub fn into_owned(self) -> Mat<T>
     where
-        T: Real,
+        T: Element,
     {
         match self {
             Self::There(a) => a.to_owned(),
@@ -150,7 +150,7 @@ impl<T> OnHost<'_, T> {
     }
 }
 
-impl<T: Real> OperandMut<'_, T> {
+impl<T: Element> OperandMut<'_, T> {
     /// Rows and columns.
     #[must_use]
     pub fn shape(&self) -> (usize, usize) {
@@ -179,13 +179,13 @@ impl<T: Real> OperandMut<'_, T> {
     }
 }
 
-impl<'a, T: Real> From<&'a Operand<'_, T>> for Operand<'a, T> {
+impl<'a, T: Element> From<&'a Operand<'_, T>> for Operand<'a, T> {
     fn from(a: &'a Operand<'_, T>) -> Self {
         a.clone()
     }
 }
 
-impl<'a, T: Real> From<&'a OperandMut<'_, T>> for Operand<'a, T> {
+impl<'a, T: Element> From<&'a OperandMut<'_, T>> for Operand<'a, T> {
     fn from(a: &'a OperandMut<'_, T>) -> Self {
         match a {
             OperandMut::Host(a) => Self::Host(a.as_ref()),
@@ -194,7 +194,7 @@ impl<'a, T: Real> From<&'a OperandMut<'_, T>> for Operand<'a, T> {
     }
 }
 
-impl<'a, T: Real> From<&'a mut OperandMut<'_, T>> for OperandMut<'a, T> {
+impl<'a, T: Element> From<&'a mut OperandMut<'_, T>> for OperandMut<'a, T> {
     fn from(a: &'a mut OperandMut<'_, T>) -> Self {
         match a {
             OperandMut::Host(a) => Self::Host(a.as_mut()),
@@ -205,7 +205,7 @@ impl<'a, T: Real> From<&'a mut OperandMut<'_, T>> for OperandMut<'a, T> {
 
 macro_rules! readable {
     ($($type:ty: |$a:ident| $view:expr;)*) => {$(
-        impl<'a, T: Real> From<$type> for Operand<'a, T> {
+        impl<'a, T: Element> From<$type> for Operand<'a, T> {
             fn from($a: $type) -> Self {
                 Self::Host($view)
             }
@@ -235,7 +235,7 @@ readable! {
     &'a mut Vec<T>: |a| ColRef::from_slice(a).as_mat();
 }
 
-impl<'a, T: Real, const N: usize> From<&'a [T; N]> for Operand<'a, T> {
+impl<'a, T: Element, const N: usize> From<&'a [T; N]> for Operand<'a, T> {
     fn from(a: &'a [T; N]) -> Self {
         Self::from(a.as_slice())
     }
@@ -243,7 +243,7 @@ impl<'a, T: Real, const N: usize> From<&'a [T; N]> for Operand<'a, T> {
 
 macro_rules! writable {
     ($($type:ty: |$a:ident| $view:expr;)*) => {$(
-        impl<'a, T: Real> From<$type> for OperandMut<'a, T> {
+        impl<'a, T: Element> From<$type> for OperandMut<'a, T> {
             fn from($a: $type) -> Self {
                 Self::Host($view)
             }
@@ -262,7 +262,7 @@ writable! {
     &'a mut Vec<T>: |a| ColMut::from_slice_mut(a).as_mat_mut();
 }
 
-impl<'a, T: Real, const N: usize> From<&'a mut [T; N]> for OperandMut<'a, T> {
+impl<'a, T: Element, const N: usize> From<&'a mut [T; N]> for OperandMut<'a, T> {
     fn from(a: &'a mut [T; N]) -> Self {
         Self::from(a.as_mut_slice())
     }

@@ -1,28 +1,17 @@
-//! All that is compiled in this crate for a scalar type: the bound of generic code below the public interface.
+//! All that is compiled in this crate for a real scalar type, beyond what is for every [`Element`].
 
 use crate::batch::kernels::BatchKernel;
 use crate::cpu::kernels::copy::CopyKernel;
-use crate::cpu::kernels::packed::PackKernel;
-use crate::cpu::kernels::panel_steps::PanelKernels;
 use crate::cpu::kernels::signature::SignatureKernels;
-use crate::cpu::kernels::small::SmallKernel;
-use crate::host::dense::Dense;
-use crate::host::rotation::RotationKernel;
+use crate::element::Element;
+use crate::host::dense::RealDense;
 use crate::ldlt::squares::SquaresKernel;
-use crate::wide::recurrence::RecurrenceKernel;
+use crate::number::Float;
+use faer::traits::RealField;
 
-/// The kernels of the CPU, and dense linear algebra.
+/// The kernels of the CPU for real numbers.
 pub trait Real:
-    Dense
-    + BatchKernel
-    + CopyKernel
-    + PackKernel
-    + PanelKernels
-    + SignatureKernels
-    + SmallKernel
-    + SquaresKernel
-    + RotationKernel
-    + RecurrenceKernel
+    Element + Float + RealField + RealDense + BatchKernel + CopyKernel + SignatureKernels + SquaresKernel
 {
 }
 

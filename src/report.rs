@@ -1,6 +1,6 @@
 //! What a modification reports, at no extra cost.
 
-use crate::float::Float;
+use crate::number::Float;
 use core::fmt;
 
 /// The report of a successful modification, in double precision for either scalar type.

@@ -1,9 +1,10 @@
 //! What an engine supplies: storage of L, and sweeps over it. The failure contract is written once for all engines, in
 //! `guarded/`.
 
+use crate::element::Element;
 use crate::error::Error;
+use crate::number::Number;
 use crate::operand::{Operand, OperandMut};
-use crate::real::Real;
 use crate::report::Modification;
 use crate::structure::{Border, BorderThere, ColumnsAsV, Parts, Rearrangement};
 use crate::sweep::outline::Outline;
@@ -121,15 +122,15 @@ impl Traits {
 ///
 /// Of other code only the failure contract (`guarded/`) calls `stage`, `sweep`, `wait` and `commit`, in this order, and
 /// `modify_directly`.
-pub trait Swept<T: Real> {
+pub trait Swept<T: Element> {
     /// What the sweeps can do.
     fn traits(&self) -> Traits;
 
     /// Rows of A.
     fn order(&self) -> usize;
 
-    /// A diagonal entry of L.
-    fn pivot(&self, column: usize) -> T;
+    /// A diagonal entry of L, which is real.
+    fn pivot(&self, column: usize) -> T::Part;
 
     /// The largest 2-norm of a row of L.
     ///
@@ -143,10 +144,10 @@ pub trait Swept<T: Real> {
     /// `OutOfRange`, naming `additional`; `Device`, of the kind `OutOfMemory` if there is no room on a device.
     fn reserve(&mut self, room: Room) -> Result<(), Error>;
 
-    /// Modifies L without a sweep, if it is so small that to prepare one would take longer: L Lᵀ ← L Lᵀ + V diag(w) Vᵀ. Returns
+    /// Modifies L without a sweep, if it is so small that to prepare one would take longer: L Lᴴ ← L Lᴴ + V diag(w) Vᴴ. Returns
     /// `None`, with L as it was, if a sweep must make the modification, or refuse it. Nothing has been checked; L has no zero
     /// pivots.
-    fn modify_directly(&mut self, _v: MatRef<'_, T>, _weights: Weights<'_, T>) -> Option<Direct> {
+    fn modify_directly(&mut self, _v: MatRef<'_, T>, _weights: Weights<'_, T::Part>) -> Option<Direct> {
         None
     }
 
@@ -176,7 +177,9 @@ pub trait Swept<T: Real> {
 }
 
 /// The diagonal of L. (n)
-pub(crate) fn pivots<'a, T: Real, F: Swept<T> + ?Sized>(factor: &'a F) -> impl Iterator<Item = T> + 'a {
+pub(crate) fn pivots<'a, T: Element, F: Swept<T> + ?Sized>(
+    factor: &'a F,
+) -> impl Iterator<Item = T::Part> + 'a {
     (0..factor.order()).map(|column| factor.pivot(column))
 }
 
@@ -194,7 +197,7 @@ pub struct Direct {
 pub enum Side {
     /// L Y = B.
     L,
-    /// Lᵀ X = Y.
+    /// Lᴴ X = Y.
     Transpose,
 }
 
@@ -203,7 +206,7 @@ pub enum Side {
 pub enum Op<'a> {
     /// Solves the systems of these sides, one after the other.
     Solve(&'a [Side]),
-    /// B ← L B, or Lᵀ B.
+    /// B ← L B, or Lᴴ B.
     Multiply(Side),
     /// Solves with this many leading columns of L, the first half of a solve: B₁ ← L₁₁⁻¹ B₁, B₂ ← B₂ − L₂₁ B₁.
     Eliminate(usize),
@@ -220,16 +223,16 @@ pub enum Room {
 
 /// Input of a sweep. Only a [`Storage`] is given another one than [`Given`](Self::Given).
 #[derive(Clone, Copy)]
-pub enum Staged<'a, T: Real> {
+pub enum Staged<'a, T: Element> {
     /// V and w as the caller gives them. (n × k, k)
-    Given(&'a Operand<'a, T>, Weights<'a, T>),
+    Given(&'a Operand<'a, T>, Weights<'a, T::Part>),
     /// V and w in host memory, with the columns of z (n × m) as further rows of L and those of y (k × m) as further rows of V.
     /// Requires [`carries`](Traits::carries).
     Carrying {
         /// (n × k)
         v: MatRef<'a, T>,
         /// (k)
-        weights: Weights<'a, T>,
+        weights: Weights<'a, T::Part>,
         /// (n × m)
         z: MatRef<'a, T>,
         /// (k × m)
@@ -243,13 +246,13 @@ pub enum Staged<'a, T: Real> {
 
 /// A change of L other than a sweep. There is room for it, and nothing is in flight.
 #[derive(Clone, Copy, Debug)]
-pub enum Edit<'a, T> {
+pub enum Edit<'a, T: Number> {
     /// Multiplies leading columns by a positive number.
     Scale {
         /// Number of columns.
         columns: usize,
         /// The positive number.
-        by: T,
+        by: T::Part,
     },
     /// Rearranges rows and columns.
     Rearrange(&'a Rearrangement),
@@ -260,7 +263,7 @@ pub enum Edit<'a, T> {
         /// Column of L.
         column: usize,
         /// Its diagonal entry, if the residual there is zero.
-        pivot: T,
+        pivot: T::Part,
     },
     /// Moves row and column `from` of A before row `to` ≤ `from`, by orthogonal transformations.
     MoveUp {
@@ -286,7 +289,7 @@ pub enum Edit<'a, T> {
 /// The outcome of a solve; `None` if it has not been done.
 pub type Solved = Option<Result<(), Error>>;
 
-impl<T: Real> fmt::Debug for dyn Storage<T> {
+impl<T: Element> fmt::Debug for dyn Storage<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (order, capacity) = (self.order(), self.capacity());
         f.debug_struct("Storage").field("order", &order).field("capacity", &capacity).finish_non_exhaustive()
@@ -295,7 +298,7 @@ impl<T: Real> fmt::Debug for dyn Storage<T> {
 
 /// L as an engine stores it: a factor whose rows and columns can be inserted, removed and moved. Shapes and indices have been
 /// checked.
-pub trait Storage<T: Real>: Swept<T> + Any + Send + Sync {
+pub trait Storage<T: Element>: Swept<T> + Any + Send + Sync {
     /// The largest order that fits the memory allocated.
     fn capacity(&self) -> usize;
 
@@ -325,11 +328,11 @@ pub trait Storage<T: Real>: Swept<T> + Any + Send + Sync {
         (self.wait(), None)
     }
 
-    /// Writes z from row `start` on, where the last sweep began, and returns Σ ± y'² for each right-hand side, where y' is the
+    /// Writes z from row `start` on, where the last sweep began, and returns Σ ± |y'|² for each right-hand side, where y' is the
     /// residual of y. (z: n × m, y: k × m) Requires [`carries`](Traits::carries).
     fn carried(
         &mut self,
-        (_y, _weights): (MatRef<'_, T>, &[T]),
+        (_y, _weights): (MatRef<'_, T>, &[T::Part]),
         _start: usize,
         _z: MatMut<'_, T>,
     ) -> Vec<f64> {

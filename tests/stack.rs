@@ -1,12 +1,12 @@
 //! A thread with one mebibyte of stack suffices for every kernel, also in a build without optimization, where no variable shares
 //! its memory with another. A test of its own, so that `cargo test --test stack` compiles little in that profile.
 
-use cholupdate::{BatchMut, BatchRef, BatchWeights, Cholesky, CholeskyBatch, Cpu, Scalar, faer::Mat};
+use cholupdate::{BatchMut, BatchRef, BatchWeights, Cholesky, CholeskyBatch, Cpu, RealScalar, faer::Mat};
 
 const STACK: usize = 1 << 20;
 
 /// Every verb with ranks that have kernels of their own.
-fn every_kernel<T: Scalar>() {
+fn every_kernel<T: RealScalar>() {
     let number = |x: f64| T::from_f64(x);
     for order in [1, 3, 8, 17, 64, 130, 200] {
         let a = Mat::from_fn(order, order, |i, j| number(if i == j { order as f64 + 5.0 } else { 0.3 }));
@@ -29,7 +29,7 @@ fn every_kernel<T: Scalar>() {
 }
 
 /// Every call on a batch, likewise, of more matrices than a register has lanes.
-fn every_kernel_of_batches<T: Scalar>() {
+fn every_kernel_of_batches<T: RealScalar>() {
     let number = |x: f64| T::from_f64(x);
     let count = 37;
     for order in [1, 3, 8, 17, 50] {

@@ -3,7 +3,7 @@
 use crate::plan::{Cell, Experiment, Scale, Type};
 use cholupdate::factorize::timed;
 use cholupdate::faer::{Mat, MatRef};
-use cholupdate::{Error, Scalar};
+use cholupdate::{Error, RealScalar};
 use indicatif::{ProgressBar, ProgressStyle};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -50,7 +50,7 @@ pub fn run(experiment: &Experiment, scale: Scale, done: &mut Vec<Row>) -> Result
     Ok(rows)
 }
 
-fn run_in<T: Scalar>(experiment: &Experiment, cells: &[Cell], scale: Scale) -> Result<Vec<Row>, Error> {
+fn run_in<T: RealScalar>(experiment: &Experiment, cells: &[Cell], scale: Scale) -> Result<Vec<Row>, Error> {
     let Experiment { name, scalar, .. } = experiment;
     let repetitions = scale.repetitions;
     let mut order: Vec<usize> = (0..cells.len() * repetitions).map(|at| at % cells.len()).collect();
@@ -90,7 +90,7 @@ fn row(cell: &Cell, scalar: Type, seconds: &[f64], deviation: f64) -> Row {
 }
 
 /// Entries uniform in [0, 1], and n added to the diagonal. (n × n)
-fn matrix<T: Scalar>(order: usize) -> Mat<T> {
+fn matrix<T: RealScalar>(order: usize) -> Mat<T> {
     let mut rng = StdRng::seed_from_u64(SEED + order as u64);
     let mut a = Mat::<T>::zeros(order, order);
     for j in 0..order {
@@ -104,7 +104,7 @@ fn matrix<T: Scalar>(order: usize) -> Mat<T> {
 }
 
 /// max |L Lᵀ − A| over the lower triangle, in double precision; of large matrices over 16 rows.
-fn deviation<T: Scalar>(l: MatRef<'_, T>, a: MatRef<'_, T>) -> f64 {
+fn deviation<T: RealScalar>(l: MatRef<'_, T>, a: MatRef<'_, T>) -> f64 {
     const ALL_ROWS: usize = 1024;
     const ROWS: usize = 16;
     let order = a.nrows();

@@ -8,7 +8,7 @@ const CHAINS: usize = 12;
 const STEPS: usize = 4096;
 
 /// `f32` or `f64`.
-pub trait Real: cholupdate::Scalar + nalgebra::RealField {
+pub trait Real: cholupdate::RealScalar + nalgebra::RealField {
     const NAME: &'static str;
     fn narrow(x: f64) -> Self;
     fn wide(self) -> f64;

@@ -2,7 +2,7 @@
 
 use crate::status::Refused;
 use cholupdate::cuda::{Device, DeviceView, DeviceViewMut};
-use cholupdate::{Operand, OperandMut, Scalar};
+use cholupdate::{Operand, OperandMut, RealScalar};
 use cholupdate_ffi::arguments::distance;
 pub use cholupdate_ffi::arguments::{
     array, array_mut, borrow, borrow_mut, columns, count, entries, matrix, matrix_mut, place, room, tell,
@@ -28,7 +28,7 @@ pub unsafe fn rows(argument: &'static str, start: *const i64, len: usize) -> Res
 ///
 /// # Safety
 /// As for [`matrix`]; the other triangle may be uninitialized.
-pub unsafe fn triangle<'a, T: Scalar>(
+pub unsafe fn triangle<'a, T: RealScalar>(
     argument: &'static str,
     start: *const T,
     order: usize,
@@ -44,7 +44,7 @@ pub unsafe fn triangle<'a, T: Scalar>(
 ///
 /// # Safety
 /// As for [`DeviceView::from_raw`] and [`DeviceView::on_stream`], during the lifetime.
-pub unsafe fn device_matrix<'a, T: Scalar>(
+pub unsafe fn device_matrix<'a, T: RealScalar>(
     argument: &'static str,
     address: u64,
     shape: (usize, usize),
@@ -63,7 +63,7 @@ pub unsafe fn device_matrix<'a, T: Scalar>(
 ///
 /// # Safety
 /// As for [`DeviceViewMut::from_raw`] and [`DeviceViewMut::on_stream`], during the lifetime.
-pub unsafe fn device_matrix_mut<'a, T: Scalar>(
+pub unsafe fn device_matrix_mut<'a, T: RealScalar>(
     argument: &'static str,
     address: u64,
     shape: (usize, usize),

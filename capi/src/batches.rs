@@ -3,7 +3,7 @@
 use crate::arguments::{array, count, entries};
 use crate::status::{Refused, info_of};
 use cholupdate::cuda::{Device, DeviceBatchView, DeviceBatchViewMut};
-use cholupdate::{BatchMut, BatchRef, Error, Modification, Scalar};
+use cholupdate::{BatchMut, BatchRef, Error, Modification, RealScalar};
 use core::ffi::c_void;
 use core::ptr;
 
@@ -11,7 +11,7 @@ use core::ptr;
 ///
 /// # Safety
 /// `start` is NULL or leads to these entries, which nothing changes during the lifetime; `strides` is NULL or has three entries.
-pub unsafe fn matrices<'a, T: Scalar>(
+pub unsafe fn matrices<'a, T: RealScalar>(
     argument: &'static str,
     start: *const T,
     shape: [usize; 3],
@@ -28,7 +28,7 @@ pub unsafe fn matrices<'a, T: Scalar>(
 ///
 /// # Safety
 /// As for [`matrices`], and no other code uses the entries during the lifetime.
-pub unsafe fn matrices_mut<'a, T: Scalar>(
+pub unsafe fn matrices_mut<'a, T: RealScalar>(
     argument: &'static str,
     start: *mut T,
     shape: [usize; 3],
@@ -52,7 +52,7 @@ fn shared(argument: &'static str, strides: [usize; 3]) -> Refused {
 /// # Safety
 /// As for [`DeviceBatchView::from_raw`] and [`DeviceBatchView::on_stream`], during the lifetime; `strides` is NULL or has three
 /// entries.
-pub unsafe fn device_matrices<'a, T: Scalar>(
+pub unsafe fn device_matrices<'a, T: RealScalar>(
     argument: &'static str,
     address: u64,
     shape: [usize; 3],
@@ -70,7 +70,7 @@ pub unsafe fn device_matrices<'a, T: Scalar>(
 /// # Safety
 /// As for [`DeviceBatchViewMut::from_raw`] and [`DeviceBatchViewMut::on_stream`], during the lifetime; `strides` is NULL or has three
 /// entries.
-pub unsafe fn device_matrices_mut<'a, T: Scalar>(
+pub unsafe fn device_matrices_mut<'a, T: RealScalar>(
     argument: &'static str,
     address: u64,
     shape: [usize; 3],

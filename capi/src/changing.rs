@@ -4,7 +4,7 @@ use crate::batches::Results;
 use crate::held::{Held, by_reference, locked};
 use crate::status::Refused;
 use cholupdate::cuda::{self, BatchOperand, BatchOperandMut, DeviceOutcome, Status, WeightsOperand};
-use cholupdate::{BatchMut, BatchRef, BatchWeights, Error, Scalar};
+use cholupdate::{BatchMut, BatchRef, BatchWeights, Error, RealScalar};
 
 /// A solve, or a half of one.
 #[derive(Clone, Copy)]
@@ -14,7 +14,7 @@ pub enum Sides {
     Transposed,
 }
 
-impl<T: Scalar> Held<T> {
+impl<T: RealScalar> Held<T> {
     /// Modifies all matrices, and writes the outcome.
     ///
     /// # Safety
@@ -120,7 +120,7 @@ impl<T: Scalar> Held<T> {
 }
 
 /// Modifies a batch on a device, on the stream of V unless there are weights in host memory or a mask.
-pub fn modified<'a, T: Scalar>(
+pub fn modified<'a, T: RealScalar>(
     batch: &'a mut cuda::CholeskyBatch<T>,
     v: BatchOperand<'_, T>,
     weights: WeightsOperand<'_, T>,
@@ -133,7 +133,7 @@ pub fn modified<'a, T: Scalar>(
 }
 
 /// Appends a row and column to each matrix of a batch on a device, on the stream of A unless there is a mask.
-pub fn appended<'a, T: Scalar>(
+pub fn appended<'a, T: RealScalar>(
     batch: &'a mut cuda::CholeskyBatch<T>,
     a: BatchOperand<'_, T>,
     mask: Option<&[bool]>,
@@ -145,7 +145,7 @@ pub fn appended<'a, T: Scalar>(
 }
 
 /// Solves with a batch on a device, on the stream of B.
-pub fn solved<'a, T: Scalar>(
+pub fn solved<'a, T: RealScalar>(
     batch: &'a mut cuda::CholeskyBatch<T>,
     sides: Sides,
     b: BatchOperandMut<'_, T>,
@@ -161,7 +161,7 @@ pub fn solved<'a, T: Scalar>(
 ///
 /// # Safety
 /// As for [`Results::tell`].
-pub unsafe fn tell<T: Scalar>(outcome: &DeviceOutcome<'_, T>, results: &Results) -> Result<(), Refused> {
+pub unsafe fn tell<T: RealScalar>(outcome: &DeviceOutcome<'_, T>, results: &Results) -> Result<(), Refused> {
     let failures = outcome.failures()?;
     let report = |matrix| match failures.binary_search_by_key(&matrix, |&(failed, _)| failed) {
         Ok(_) => Ok(None),

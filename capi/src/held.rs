@@ -4,14 +4,14 @@ use crate::options::BatchEngine;
 use crate::status::Refused;
 use cholupdate::cuda;
 use cholupdate::faer::Mat;
-use cholupdate::{BatchMut, BatchRef, CholeskyBatch, Error, Operand, Scalar};
+use cholupdate::{BatchMut, BatchRef, CholeskyBatch, Error, Operand, RealScalar};
 use std::sync::{Mutex, MutexGuard};
 
 /// What has failed, by number.
 pub type Failures = Vec<(usize, Error)>;
 
 /// A batch of a C program. `changing` has the calls that modify it, and that solve.
-pub enum Held<T: Scalar> {
+pub enum Held<T: RealScalar> {
     Host(CholeskyBatch<T>),
     /// Locked because solves, which several threads of the program may ask for at once, use memory of the batch.
     Device(Box<Mutex<cuda::CholeskyBatch<T>>>),
@@ -27,7 +27,7 @@ pub enum Given<'a, T> {
     L(BatchRef<'a, T>),
 }
 
-impl<T: Scalar> Held<T> {
+impl<T: RealScalar> Held<T> {
     /// Factors matrices, or takes factors.
     pub fn new(given: Given<'_, T>, engine: BatchEngine) -> Result<Self, Error> {
         Ok(match (engine, given) {
@@ -189,7 +189,7 @@ pub fn by_reference(failures: &Failures) -> impl Iterator<Item = (usize, &Error)
 }
 
 /// The batch, used by this thread alone.
-pub fn locked<T: Scalar>(
+pub fn locked<T: RealScalar>(
     batch: &Mutex<cuda::CholeskyBatch<T>>,
 ) -> Result<MutexGuard<'_, cuda::CholeskyBatch<T>>, Refused> {
     // A call that has panicked may have left anything.

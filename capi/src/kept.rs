@@ -2,7 +2,7 @@
 
 use crate::status::Refused;
 use cholupdate::faer::Mat;
-use cholupdate::{AnyEngine, Cholesky, EngineSpec, Error, Modification, Scalar};
+use cholupdate::{AnyEngine, Cholesky, EngineSpec, Error, Modification, RealScalar};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// A factor on any engine.
@@ -14,7 +14,7 @@ pub type Border<T> = (Mat<T>, Mat<T>);
 pub type Changed = Result<Modification, Error>;
 
 /// A factor of a C program.
-pub struct Kept<T: Scalar> {
+pub struct Kept<T: RealScalar> {
     held: Factor<T>,
     /// There is a pending object, which has exclusive use of this factor.
     in_flight: bool,
@@ -24,7 +24,7 @@ pub struct Kept<T: Scalar> {
     matrix: u64,
 }
 
-impl<T: Scalar> Kept<T> {
+impl<T: RealScalar> Kept<T> {
     pub fn new(held: Factor<T>) -> Self {
         Self { held, in_flight: false, freed: false, matrix: next() }
     }

@@ -3,7 +3,7 @@
 use crate::network::Processes;
 use cholupdate::distributed::{Cyclic, Factor, Origin, Rows, Settings, Side};
 use cholupdate::faer::{Mat, MatMut, MatRef};
-use cholupdate::{Error, Modification, Scalar, Weights};
+use cholupdate::{Error, Modification, RealScalar, Weights};
 use mpi::topology::Communicator;
 
 /// A process's part of a factor.
@@ -13,7 +13,7 @@ use mpi::topology::Communicator;
 ///
 /// Drop it before MPI is finalized.
 #[derive(Debug)]
-pub struct Distributed<T: Scalar> {
+pub struct Distributed<T: RealScalar> {
     pub(crate) factor: Factor<T, Processes>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn processes(comm: &impl Communicator) -> Result<Processes, Error> {
     Ok(unsafe { Processes::of(comm.as_raw()) })
 }
 
-impl<T: Scalar> Distributed<T> {
+impl<T: RealScalar> Distributed<T> {
     /// The factor of A (n × n), of which each process gives its rows, with all n columns; the lower triangle is read. (local rows × n)
     ///
     /// # Errors

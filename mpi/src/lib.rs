@@ -42,4 +42,4 @@ pub use crate::network::Processes;
 pub use crate::scalapack::ScalapackError;
 pub use cholupdate;
 pub use cholupdate::distributed::{Cyclic, Rows, Settings};
-pub use cholupdate::{Error, Modification, Safeguard, Scalar, Weights};
+pub use cholupdate::{Error, Modification, RealScalar, Safeguard, Weights};

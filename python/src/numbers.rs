@@ -1,11 +1,11 @@
 //! Single and double precision, under their names in Python and Rust.
 
-use cholupdate::{Scalar, Workspace};
+use cholupdate::{RealScalar, Workspace};
 use core::cell::RefCell;
 use numpy::Element;
 
 /// `float32` or `float64`.
-pub trait Real: Scalar + Element {
+pub trait Real: RealScalar + Element {
     /// The NumPy name.
     const NAME: &'static str;
     /// The number of bits, for DLPack.

@@ -9,14 +9,15 @@ use crate::factor::Factor;
 use crate::factor::verbs::Compiled;
 use crate::host::threads::Threads;
 use crate::operand::Operand;
+use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::Safeguard;
 use crate::sweep::weights::Weights;
 use faer::{Mat, Par};
 
 /// Scalars for which a single factor in host memory is compiled.
-pub(crate) trait Alone: Compiled<HostFactor<Self>> {}
-impl<T: Compiled<HostFactor<T>>> Alone for T {}
+pub(crate) trait Alone: Real + Compiled<HostFactor<Self>> {}
+impl<T: Real + Compiled<HostFactor<T>>> Alone for T {}
 
 /// A single factor of L.
 fn single<T: Alone>(l: &Mat<T>) -> Result<Factor<T, HostFactor<T>>, Error> {

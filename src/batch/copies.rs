@@ -2,7 +2,7 @@
 
 use super::operand::BatchMut;
 use super::tiles::Tiles;
-use crate::float::Float;
+use crate::number::Float;
 
 /// Writes the factors to lower triangles. Matrices without a factor, and rows from the order of a matrix on, are not written.
 pub(super) fn copy<T: Float>(tiles: &Tiles<T>, to: &BatchMut<'_, T>) {

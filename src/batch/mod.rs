@@ -45,7 +45,7 @@ use crate::check::{extent, finite_lower, index, room};
 use crate::cpu::Cpu;
 use crate::error::Error;
 use crate::operand::Operand;
-use crate::scalar::Scalar;
+use crate::scalar::RealScalar;
 use faer::Mat;
 
 /// Cholesky factors of many small matrices, kept current together: A_b = L_b L_bᵀ for b = 0, 1, …
@@ -78,13 +78,13 @@ use faer::Mat;
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct CholeskyBatch<T: Scalar> {
+pub struct CholeskyBatch<T: RealScalar> {
     tiles: Tiles<T>,
     /// The largest order for which there is room.
     order: usize,
 }
 
-impl<T: Scalar> CholeskyBatch<T> {
+impl<T: RealScalar> CholeskyBatch<T> {
     /// The factors of matrices A, on all threads.
     ///
     /// A matrix that is not positive definite, or not finite, has no factor: [`status`](Self::status) says why, and every later call
@@ -317,7 +317,7 @@ pub(crate) fn check_orders(orders: Option<&[usize]>, (count, order): (usize, usi
     }
 }
 
-impl<T: Scalar> core::fmt::Debug for CholeskyBatch<T> {
+impl<T: RealScalar> core::fmt::Debug for CholeskyBatch<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("CholeskyBatch")
             .field("count", &self.count())

@@ -3,7 +3,7 @@
 use super::tiles::{Tiles, find};
 use crate::error::Error;
 use crate::report::Modification;
-use crate::scalar::Scalar;
+use crate::scalar::RealScalar;
 
 /// The outcome of a modification of a batch, matrix by matrix. A matrix that could not be modified is as it was, bit for bit.
 ///
@@ -12,7 +12,7 @@ pub struct BatchOutcome<'a, T> {
     tiles: &'a Tiles<T>,
 }
 
-impl<'a, T: Scalar> BatchOutcome<'a, T> {
+impl<'a, T: RealScalar> BatchOutcome<'a, T> {
     pub(super) fn new(tiles: &'a Tiles<T>) -> Self {
         Self { tiles }
     }
@@ -78,7 +78,7 @@ impl<'a, T: Scalar> BatchOutcome<'a, T> {
     }
 }
 
-impl<T: Scalar> core::fmt::Debug for BatchOutcome<'_, T> {
+impl<T: RealScalar> core::fmt::Debug for BatchOutcome<'_, T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("BatchOutcome")
             .field("count", &self.tiles.extent.count)

@@ -6,10 +6,10 @@ use super::operand::BatchRef;
 use super::outcome::BatchOutcome;
 use crate::check::{extent, room};
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::scalar::RealScalar;
 
 /// Rows and columns at the end, and removal. Within the order of the batch, no call allocates memory for factors.
-impl<T: Scalar> CholeskyBatch<T> {
+impl<T: RealScalar> CholeskyBatch<T> {
     /// Makes room for matrices of this order, which becomes the [`order`](Self::order) of the batch unless that is as large already.
     /// No matrix changes.
     ///

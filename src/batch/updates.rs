@@ -7,7 +7,7 @@ use super::operand::BatchRef;
 use super::outcome::BatchOutcome;
 use crate::check::{extent, room};
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::scalar::RealScalar;
 use crate::sweep::weights::Weights;
 
 /// Weights of the columns of V in a batch: w in A + V diag(w) Vᵀ. A column with the weight 0 may be anything.
@@ -25,7 +25,7 @@ impl<'a, T, W: Into<Weights<'a, T>>> From<W> for BatchWeights<'a, T> {
     }
 }
 
-impl<T: Scalar> CholeskyBatch<T> {
+impl<T: RealScalar> CholeskyBatch<T> {
     /// A_b + V_b V_bᵀ.
     ///
     /// # Shapes

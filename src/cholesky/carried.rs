@@ -26,7 +26,7 @@ impl<T: Scalar> Carried<T> {
     pub fn new<'a, E: Engine<T>>(
         factor: &Cholesky<T, E>,
         b: impl Into<Operand<'a, T>>,
-        sums: &[T],
+        sums: &[T::Part],
     ) -> Result<Self, Error> {
         E::Factor::carry(&factor.factor, &b.into(), sums)
     }
@@ -56,7 +56,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// use cholupdate::{Cholesky, Error, faer::mat};
     ///
     /// # fn main() -> Result<(), Error> {
-    /// let mut factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let mut factor = Cholesky::new(&mat![[4.0_f64, 2.0], [2.0, 5.0]])?;
     /// factor.modify_scaled(0.5, &[1.0, 0.0], &[1.0])?; // A = (3 1; 1 2.5)
     /// assert!((factor.log_det()? - 6.5_f64.ln()).abs() < 1e-14);
     /// # Ok(())
@@ -64,9 +64,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// ```
     pub fn modify_scaled<'a, 'w>(
         &mut self,
-        decay: T,
+        decay: T::Part,
         v: impl Into<Operand<'a, T>>,
-        weights: impl Into<Weights<'w, T>>,
+        weights: impl Into<Weights<'w, T::Part>>,
     ) -> Result<Modification, Error>
     where
         T: 'w,
@@ -109,9 +109,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// ```
     pub fn modify_carrying<'a, 'w>(
         &mut self,
-        decay: T,
+        decay: T::Part,
         v: impl Into<Operand<'a, T>>,
-        weights: impl Into<Weights<'w, T>>,
+        weights: impl Into<Weights<'w, T::Part>>,
         y: impl Into<Operand<'a, T>>,
         carried: &mut Carried<T>,
     ) -> Result<Modification, Error>

@@ -4,6 +4,7 @@ use crate::cholesky::Cholesky;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::factor::verbs::Verbs;
+use crate::number::Float;
 use crate::scalar::Scalar;
 
 /// When to factor A again: [`Cholesky::needs_refactor`].
@@ -59,7 +60,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn condition(&self) -> Result<T, Error> {
+    pub fn condition(&self) -> Result<T::Part, Error> {
         E::Factor::condition(&self.factor)
     }
 
@@ -79,13 +80,13 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         if self.factor.guarded.is_poisoned() {
             return f64::INFINITY;
         }
-        self.factor.guarded.history().error() * T::UNIT.to_f64()
+        self.factor.guarded.history().error() * T::Part::UNIT.to_f64()
     }
 
     /// Whether A should be factored again, by `Cholesky::new(&a)`. True if the factor has been lost.
     #[must_use]
     pub fn needs_refactor(&self, policy: &RefactorPolicy) -> bool {
-        let most = policy.max_error.unwrap_or_else(|| T::UNIT.to_f64().sqrt());
+        let most = policy.max_error.unwrap_or_else(|| T::Part::UNIT.to_f64().sqrt());
         self.factor.guarded.is_poisoned()
             || self.error_estimate() > most
             || self.factor.guarded.history().modifications > policy.max_modifications

@@ -6,6 +6,7 @@ use crate::cpu::Cpu;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::factor::verbs::Verbs;
+use crate::number::Float;
 use crate::operand::{OnHost, Operand};
 use crate::scalar::Scalar;
 use faer::{Mat, MatRef};
@@ -17,7 +18,7 @@ pub struct Extension<'a, T: Scalar, E: Engine<T> = Cpu> {
     base: &'a Cholesky<T, E>,
     /// S = L⁻¹ B. (n × r)
     s: OnHost<'a, T>,
-    /// C with C Cᵀ = K − Sᵀ S. (r × r)
+    /// C with C Cᴴ = K − Sᴴ S. (r × r)
     corner: OnHost<'a, T>,
 }
 
@@ -49,7 +50,7 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
     /// use cholupdate::{Cholesky, Error, Extension, faer::mat};
     ///
     /// # fn main() -> Result<(), Error> {
-    /// let factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let factor = Cholesky::new(&mat![[4.0_f64, 2.0], [2.0, 5.0]])?;
     /// let (s, corner) = factor.extension(&[2.0, 1.0], &[6.0])?.into_parts();
     /// let more = Extension::from_parts(&factor, s, corner)?;
     /// assert!((more.log_det()? - 80.0_f64.ln()).abs() < 1e-14);
@@ -126,10 +127,10 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
     ///
     /// # Cost
     /// n + r logarithms.
-    pub fn log_det(&self) -> Result<T, Error> {
+    pub fn log_det(&self) -> Result<T::Part, Error> {
         let corner = self.corner.as_ref();
         let pivots = corner.diagonal().column_vector().iter();
-        let corner = 2.0 * pivots.map(|c| c.to_f64().ln()).sum::<f64>();
-        Ok(T::from_f64(self.base.log_det()?.to_f64() + corner))
+        let corner = 2.0 * pivots.map(|c| c.real().to_f64().ln()).sum::<f64>();
+        Ok(T::Part::from_f64(self.base.log_det()?.to_f64() + corner))
     }
 }

@@ -40,7 +40,10 @@ use faer::{Mat, MatRef, Par};
 
 /// The Cholesky factor L of a symmetric positive definite matrix A = L Lᵀ, kept current while A changes.
 ///
-/// L is lower triangular with a positive diagonal; a factor that begins [singular](Cholesky::zeros) may have zeros there. Every
+/// For complex scalars A = L Lᴴ, and every transpose in the documentation of this type is a conjugate transpose; the imaginary part
+/// of A's diagonal is not read. Weights are real, and so are log det A, the condition number and all reports.
+///
+/// L is lower triangular with a real positive diagonal; a factor that begins [singular](Cholesky::zeros) may have zeros there. Every
 /// call that can fail leaves the factor bit for bit as it was, with two exceptions that poison it ([`Error::Poisoned`]): a
 /// device that fails in the middle of a call, and a breakdown with [no safeguard](crate::Safeguard::None).
 ///
@@ -96,7 +99,8 @@ impl<T: Scalar> Cholesky<T> {
     ///
     /// # Shapes
     /// L (n × n); only its lower triangle is read. Columns with a negative diagonal entry, as in a factor from a QR
-    /// factorization, are negated, which leaves L Lᵀ as it is. With zeros on the diagonal A is singular, as that of
+    /// factorization, are negated, which leaves L Lᵀ as it is; complex ones are multiplied by the phase that makes the entry real
+    /// and positive. With zeros on the diagonal A is singular, as that of
     /// [`zeros`](Self::zeros) is.
     ///
     /// # Errors
@@ -305,7 +309,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// use cholupdate::{Cholesky, Error, faer::mat};
     ///
     /// # fn main() -> Result<(), Error> {
-    /// let mut factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let mut factor = Cholesky::new(&mat![[4.0_f64, 2.0], [2.0, 5.0]])?;
     /// let report = factor.update(&mat![[1.0, 0.0], [2.0, 1.0]])?; // A = (5 4; 4 10)
     /// assert!((factor.log_det()? - 34.0_f64.ln()).abs() < 1e-14);
     /// assert!((report.log_det_change() - (34.0_f64 / 16.0).ln()).abs() < 1e-14);
@@ -370,7 +374,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// use cholupdate::{Cholesky, Error, faer::mat};
     ///
     /// # fn main() -> Result<(), Error> {
-    /// let mut factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let mut factor = Cholesky::new(&mat![[4.0_f64, 2.0], [2.0, 5.0]])?;
     /// let v = mat![[1.0, 1.0], [0.0, 1.0]];
     /// factor.modify(&v, &[2.0, -1.0])?; // A = (5 1; 1 4)
     /// assert!((factor.log_det()? - 19.0_f64.ln()).abs() < 1e-14);
@@ -380,7 +384,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     pub fn modify<'a, 'w>(
         &mut self,
         v: impl Into<Operand<'a, T>>,
-        weights: impl Into<Weights<'w, T>>,
+        weights: impl Into<Weights<'w, T::Part>>,
     ) -> Result<Modification, Error> {
         E::Factor::modify(&mut self.factor, &v.into(), weights.into())
     }
@@ -413,7 +417,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     pub fn submit<'a, 'w>(
         &mut self,
         v: impl Into<Operand<'a, T>>,
-        weights: impl Into<Weights<'w, T>>,
+        weights: impl Into<Weights<'w, T::Part>>,
     ) -> Result<Pending<'_, T, E>, Error> {
         E::Factor::submit(&mut self.factor, &v.into(), weights.into())?;
         Ok(Pending::new(&mut self.factor))
@@ -471,7 +475,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// n logarithms.
-    pub fn log_det(&self) -> Result<T, Error> {
+    pub fn log_det(&self) -> Result<T::Part, Error> {
         E::Factor::log_det(&self.factor)
     }
 

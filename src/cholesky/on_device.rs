@@ -4,10 +4,10 @@ use crate::any::AnyEngine;
 use crate::cholesky::Cholesky;
 use crate::cuda::{DerivedMatrix, DeviceMatrix, DeviceView, Resident, ResidentFactor};
 use crate::error::{Error, other};
-use crate::scalar::Scalar;
+use crate::scalar::RealScalar;
 use core::any::Any;
 
-impl<T: Scalar> Cholesky<T, Resident> {
+impl<T: RealScalar> Cholesky<T, Resident> {
     /// A view of L in device memory, for other code to read (n × n, column-major). Entries above the diagonal are unspecified.
     /// The view is complete when this returns, and valid until the factor changes. Work that reads it on a stream of the
     /// caller's must be waited for before the factor changes or is dropped, because its memory then holds another L.
@@ -67,11 +67,11 @@ impl<T: Scalar> Cholesky<T, Resident> {
 }
 
 /// The storage as that of the resident engine, if it is.
-fn resident<T: Scalar>(storage: &dyn Any) -> Option<&ResidentFactor<T>> {
+fn resident<T: RealScalar>(storage: &dyn Any) -> Option<&ResidentFactor<T>> {
     storage.downcast_ref()
 }
 
-impl<T: Scalar> Cholesky<T, AnyEngine> {
+impl<T: RealScalar> Cholesky<T, AnyEngine> {
     /// As [`Cholesky::<T, Resident>::to_factor_on_device`]; `None` if the factor is in host memory.
     ///
     /// # Errors

@@ -98,7 +98,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// use cholupdate::{Cholesky, Error, faer::mat};
     ///
     /// # fn main() -> Result<(), Error> {
-    /// let mut factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 6.0]])?;
+    /// let mut factor = Cholesky::new(&mat![[4.0_f64, 2.0], [2.0, 6.0]])?;
     /// factor.insert(1, &[2.0, 5.0, 1.0])?; // A = (4 2 2; 2 5 1; 2 1 6)
     /// assert!((factor.log_det()? - 80.0_f64.ln()).abs() < 1e-14);
     /// # Ok(())
@@ -132,7 +132,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// use cholupdate::{Cholesky, Error, faer::mat};
     ///
     /// # fn main() -> Result<(), Error> {
-    /// let mut factor = Cholesky::new(&mat![[4.0, 2.0, 2.0], [2.0, 5.0, 1.0], [2.0, 1.0, 6.0]])?;
+    /// let mut factor = Cholesky::new(&mat![[4.0_f64, 2.0, 2.0], [2.0, 5.0, 1.0], [2.0, 1.0, 6.0]])?;
     /// factor.remove(&[1])?; // A = (4 2; 2 6)
     /// assert!((factor.log_det()? - 20.0_f64.ln()).abs() < 1e-14);
     /// # Ok(())
@@ -161,7 +161,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// use cholupdate::{Cholesky, Error, faer::mat};
     ///
     /// # fn main() -> Result<(), Error> {
-    /// let mut factor = Cholesky::new(&mat![[4.0, 1.0, 2.0], [1.0, 3.0, 0.0], [2.0, 0.0, 6.0]])?;
+    /// let mut factor = Cholesky::new(&mat![[4.0_f64, 1.0, 2.0], [1.0, 3.0, 0.0], [2.0, 0.0, 6.0]])?;
     /// factor.replace(1, &[2.0, 5.0, 1.0])?; // A = (4 2 2; 2 5 1; 2 1 6)
     /// assert!((factor.log_det()? - 80.0_f64.ln()).abs() < 1e-14);
     /// # Ok(())
@@ -262,7 +262,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// use cholupdate::{Cholesky, Error, faer::mat};
     ///
     /// # fn main() -> Result<(), Error> {
-    /// let factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let factor = Cholesky::new(&mat![[4.0_f64, 2.0], [2.0, 5.0]])?;
     /// let more = factor.extension(&[2.0, 1.0], &[6.0])?; // of (4 2 2; 2 5 1; 2 1 6)
     /// let x = more.solve(&[8.0, 8.0, 9.0])?;
     /// assert!((x - mat![[1.0], [1.0], [1.0]]).norm_max() < 1e-14);

@@ -2,11 +2,11 @@
 
 use super::kernels::entries::Entries;
 use super::kernels::job::CarriedRows;
-use crate::real::Real;
+use crate::element::Element;
 use crate::storage::Target;
 use faer::{Mat, MatMut, MatRef};
 
-/// z of the modification that was staged last, transposed. The caller receives the new z if the sweep succeeds.
+/// z of the modification that was staged last, as rows: its conjugate transpose. The caller receives the new z if the sweep succeeds.
 pub(super) struct CarriedZ<T> {
     /// (m × n, if m > 0)
     rows: Mat<T>,
@@ -14,24 +14,30 @@ pub(super) struct CarriedZ<T> {
     pub count: usize,
 }
 
-impl<T: Real> Default for CarriedZ<T> {
+impl<T: Element> Default for CarriedZ<T> {
     fn default() -> Self {
         Self { rows: Mat::new(), count: 0 }
     }
 }
 
-impl<T: Real> CarriedZ<T> {
+impl<T: Element> CarriedZ<T> {
     /// Copies z. (n × m)
     pub fn copy_from(&mut self, z: MatRef<'_, T>) {
         self.count = z.ncols();
         self.rows.resize_with(z.ncols(), z.nrows(), |_, _| T::ZERO);
-        self.rows.copy_from(z.transpose());
+        for (i, row) in z.row_iter().enumerate() {
+            self.rows.col_mut(i).iter_mut().zip(row.iter()).for_each(|(to, z)| *to = z.conj());
+        }
     }
 
     /// Copies z back, from row `start` on. (n × m)
     pub fn put(&self, start: usize, z: MatMut<'_, T>) {
         let rows = z.nrows() - start;
-        z.subrows_mut(start, rows).copy_from(self.rows.subcols(start, rows).transpose());
+        for (row, from) in
+            z.subrows_mut(start, rows).row_iter_mut().zip(self.rows.subcols(start, rows).col_iter())
+        {
+            row.iter_mut().zip(from.iter()).for_each(|(to, z)| *to = z.conj());
+        }
     }
 
     /// Their position below a factor of this order.

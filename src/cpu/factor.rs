@@ -7,12 +7,13 @@ use super::solve::solve;
 use super::sweep::{SweepMemory, plan, sweep, sweep_on_its_way};
 use super::tuning;
 use crate::check::finite;
+use crate::element::Element;
 use crate::error::Error;
 use crate::host::layout::{copy_lower, lower, stride, with_capacity};
 use crate::host::squares::{add_squares, largest_of, row_norm};
 use crate::host::threads::Threads;
+use crate::number::{Float, Number};
 use crate::operand::{Operand, OperandMut};
-use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::{Direct, Edit, Op, Room, Safeguard, Side, Staged, Storage, Swept, Target, Traits};
 use crate::structure::{Rearrangement, each_column, write_border};
@@ -22,10 +23,10 @@ use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::linalg::matmul::triangular::BlockStructure;
 use faer::reborrow::ReborrowMut;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 
 /// L, and the working memory of modifications.
-pub struct HostFactor<T> {
+pub struct HostFactor<T: Number> {
     threads: Threads,
     safeguard: Safeguard,
     /// Zero above the diagonal. (n × n)
@@ -38,23 +39,25 @@ pub struct HostFactor<T> {
     /// Working memory of insertions, removals and shifts.
     scratch: Mat<T>,
     column: Vec<T>,
+    /// Working memory for the signs of columns of V.
+    signs: Vec<T::Part>,
     pub(super) carried: CarriedZ<T>,
 }
 
-impl<T: Real> Clone for HostFactor<T> {
+impl<T: Element> Clone for HostFactor<T> {
     /// Copies L in the same layout, which `Mat::clone` would not preserve, without the working memory.
     fn clone(&self) -> Self {
         Self::new(self.threads, self.safeguard, lower(self.l.as_ref()))
     }
 }
 
-impl<T: Real> core::fmt::Debug for HostFactor<T> {
+impl<T: Element> core::fmt::Debug for HostFactor<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("HostFactor").field("order", &self.l.nrows()).finish_non_exhaustive()
     }
 }
 
-impl<T: Real> HostFactor<T> {
+impl<T: Element> HostFactor<T> {
     /// Makes a factor of L, which is zero above the diagonal. (n × n)
     pub(crate) fn new(threads: Threads, safeguard: Safeguard, l: Mat<T>) -> Self {
         let well_laid_out = l.col_stride() == stride::<T>(l.nrows());
@@ -69,6 +72,7 @@ impl<T: Real> HostFactor<T> {
             sweep: SweepMemory::default(),
             scratch: Mat::new(),
             column: Vec::new(),
+            signs: Vec::new(),
             carried: CarriedZ::default(),
         }
     }
@@ -105,8 +109,8 @@ impl<T: Real> HostFactor<T> {
     }
 
     /// L, with room for `capacity` rows and columns, and scratch memory.
-    pub(super) fn l_and_scratch(&mut self) -> (&mut Mat<T>, &mut Mat<T>, &mut Vec<T>) {
-        (&mut self.l, &mut self.scratch, &mut self.column)
+    pub(super) fn l_and_scratch(&mut self) -> (&mut Mat<T>, &mut Mat<T>, &mut Vec<T::Part>) {
+        (&mut self.l, &mut self.scratch, &mut self.signs)
     }
 
     /// Replaces L by a copy in memory with more room, and allocates a shadow buffer of that size; the old one has been dropped.
@@ -134,15 +138,15 @@ impl<T: Real> HostFactor<T> {
     }
 
     /// Makes the residual of the only column of V a column of L. If its diagonal entry is zero, it becomes `pivot`.
-    pub(super) fn column_of_v(&mut self, column: usize, pivot: T) {
+    pub(super) fn column_of_v(&mut self, column: usize, pivot: T::Part) {
         let (order, to) = (self.l.nrows(), self.l.col_as_slice_mut(column));
         self.sweep.take_column(column..order, &mut to[column..]);
-        if to[column] < T::ZERO {
-            to[column..].iter_mut().for_each(|entry| *entry = -*entry);
+        let (first, turn) = (to[column].abs(), to[column].turn());
+        if turn != T::ONE && first > T::Part::ZERO {
+            to[column..].iter_mut().for_each(|entry| *entry = (*entry * turn).over(T::turn_size(turn)));
         }
-        if to[column] == T::ZERO {
-            to[column] = pivot.max(T::TINY);
-        }
+        let pivot = if first == T::Part::ZERO { pivot.max(T::Part::TINY) } else { first };
+        to[column] = T::of_real(pivot);
     }
 
     /// Sweeps over these columns of L, which are read `distance` rows and columns after the position to which they are written,
@@ -171,7 +175,7 @@ impl<T: Real> HostFactor<T> {
     }
 }
 
-impl<T: Real> Swept<T> for HostFactor<T> {
+impl<T: Element> Swept<T> for HostFactor<T> {
     #[inline(always)]
     fn traits(&self) -> Traits {
         Traits { tall: true, scales: true, carries: true, ..Traits::new(self.safeguard) }
@@ -181,8 +185,8 @@ impl<T: Real> Swept<T> for HostFactor<T> {
         self.l.nrows()
     }
 
-    fn pivot(&self, column: usize) -> T {
-        self.l[(column, column)]
+    fn pivot(&self, column: usize) -> T::Part {
+        self.l[(column, column)].real()
     }
 
     fn row_norm(&self) -> Result<f64, Error> {
@@ -200,7 +204,7 @@ impl<T: Real> Swept<T> for HostFactor<T> {
     }
 
     #[inline(always)]
-    fn modify_directly(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Option<Direct> {
+    fn modify_directly(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) -> Option<Direct> {
         self.modify_small(v, weights)
     }
 
@@ -253,7 +257,7 @@ impl<T: Real> Swept<T> for HostFactor<T> {
     }
 }
 
-impl<T: Real> Storage<T> for HostFactor<T> {
+impl<T: Element> Storage<T> for HostFactor<T> {
     fn capacity(&self) -> usize {
         self.capacity
     }
@@ -277,12 +281,17 @@ impl<T: Real> Storage<T> for HostFactor<T> {
         })
     }
 
-    fn carried(&mut self, (y, weights): (MatRef<'_, T>, &[T]), start: usize, z: MatMut<'_, T>) -> Vec<f64> {
+    fn carried(
+        &mut self,
+        (y, weights): (MatRef<'_, T>, &[T::Part]),
+        start: usize,
+        z: MatMut<'_, T>,
+    ) -> Vec<f64> {
         let (order, count) = (z.nrows(), z.ncols());
         if start == order {
             let sum = |c: usize| {
                 let rows = weights.iter().enumerate();
-                rows.map(|(r, w)| w.to_f64() * y[(r, c)].to_f64() * y[(r, c)].to_f64()).sum()
+                rows.map(|(r, w)| w.to_f64() * y[(r, c)].square_to_f64()).sum()
             };
             return (0..count).map(sum).collect();
         }
@@ -312,11 +321,11 @@ impl<T: Real> Storage<T> for HostFactor<T> {
     }
 }
 
-impl<T: Real> HostFactor<T> {
+impl<T: Element> HostFactor<T> {
     fn multiply(&self, side: Side, rhs: MatMut<'_, T>) {
-        let (l, structure) = match side {
-            Side::L => (self.l.as_ref(), BlockStructure::TriangularLower),
-            Side::Transpose => (self.l.transpose(), BlockStructure::TriangularUpper),
+        let (l, structure, conj) = match side {
+            Side::L => (self.l.as_ref(), BlockStructure::TriangularLower, Conj::No),
+            Side::Transpose => (self.l.transpose(), BlockStructure::TriangularUpper, Conj::Yes),
         };
         let from = rhs.to_owned();
         let (rhs, from, par) = (rhs, from.as_ref(), self.threads.par());
@@ -324,18 +333,18 @@ impl<T: Real> HostFactor<T> {
         T::triangular_matmul(
             (rhs, rectangular),
             Accum::Replace,
-            (l, structure),
-            (from, rectangular),
+            (l, structure, conj),
+            (from, rectangular, Conj::No),
             T::ONE,
             par,
         );
     }
 
-    fn scale(&mut self, columns: usize, by: T) {
+    fn scale(&mut self, columns: usize, by: T::Part) {
         let columns = self.l.as_mut().subcols_mut(0, columns);
         each_column(columns, self.threads.par(), |j, column| {
             let rows = column.nrows() - j;
-            column.subrows_mut(j, rows).iter_mut().for_each(|entry| *entry *= by);
+            column.subrows_mut(j, rows).iter_mut().for_each(|entry| *entry = entry.times(by));
         });
     }
 
@@ -343,7 +352,7 @@ impl<T: Real> HostFactor<T> {
     pub(super) fn stage_given(
         &mut self,
         v: &Operand<'_, T>,
-        weights: Weights<'_, T>,
+        weights: Weights<'_, T::Part>,
     ) -> Result<Outline, Error> {
         self.carried.count = 0;
         self.sweep.expect(self.capacity);
@@ -353,18 +362,20 @@ impl<T: Real> HostFactor<T> {
     /// Stages V and w, with the columns of z as further rows of L and those of y as further rows of V.
     fn stage_carrying(
         &mut self,
-        (v, weights): (MatRef<'_, T>, Weights<'_, T>),
+        (v, weights): (MatRef<'_, T>, Weights<'_, T::Part>),
         (z, y): (MatRef<'_, T>, MatRef<'_, T>),
     ) -> Result<Outline, Error> {
         let (order, rank, count) = (v.nrows(), v.ncols(), z.ncols());
         let mut all = Mat::zeros(order + count, rank);
         all.subrows_mut(0, order).copy_from(v);
-        all.subrows_mut(order, count).copy_from(y.transpose());
+        for (row, column) in all.as_mut().subrows_mut(order, count).row_iter_mut().zip(y.col_iter()) {
+            row.iter_mut().zip(column.iter()).for_each(|(to, y)| *to = y.conj());
+        }
         let staged = self.stage_given(&Operand::Host(all.as_ref()), weights)?;
         self.carried.copy_from(z);
         // The bound is on rows of L, to which only V adds.
         let mut squares = vec![0.0; order];
-        for (r, column) in v.col_iter().enumerate().filter(|&(r, _)| weights.of(r) > T::ZERO) {
+        for (r, column) in v.col_iter().enumerate().filter(|&(r, _)| weights.of(r) > T::Part::ZERO) {
             add_squares(&mut squares, column, weights.of(r).to_f64());
         }
         Ok(Outline { row_norm: staged.row_norm.min(largest_of(&squares).sqrt()), ..staged })

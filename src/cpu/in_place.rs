@@ -22,7 +22,7 @@ use faer::{Mat, MatMut, MatRef};
 
 /// Working memory of [`modify_in_place`](crate::modify_in_place). It grows to the largest size needed so far, and never shrinks.
 #[derive(Clone)]
-pub struct Workspace<T> {
+pub struct Workspace<T: Real> {
     pub(super) sweep: SweepMemory<T>,
     /// As large as the largest L that has needed it.
     shadow: Option<Mat<T>>,
@@ -34,7 +34,7 @@ impl<T: Real> Default for Workspace<T> {
     }
 }
 
-impl<T> core::fmt::Debug for Workspace<T> {
+impl<T: Real> core::fmt::Debug for Workspace<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Workspace").finish_non_exhaustive()
     }
@@ -105,7 +105,7 @@ pub(super) fn named<T: Real>(stop: Stop, l: MatRef<'_, T>) -> Stop {
 }
 
 /// L in the caller's memory.
-struct Borrowed<'a, T> {
+struct Borrowed<'a, T: Real> {
     cpu: Cpu,
     l: MatMut<'a, T>,
     /// Entries that are not finite are errors.
@@ -115,7 +115,7 @@ struct Borrowed<'a, T> {
     workspace: &'a mut Workspace<T>,
 }
 
-impl<T> Borrowed<'_, T> {
+impl<T: Real> Borrowed<'_, T> {
     fn is_column_major(&self) -> bool {
         self.l.row_stride() == 1 || self.l.nrows() == 1
     }

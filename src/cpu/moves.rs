@@ -1,7 +1,7 @@
 //! Moves rows and columns of L within its memory, on one thread.
 
+use crate::element::Element;
 use crate::host::rotation::Rotation;
-use crate::real::Real;
 use crate::structure::{Rearrangement, Run};
 use core::ops::Range;
 use faer::Mat;
@@ -9,7 +9,7 @@ use faer::reborrow::ReborrowMut;
 
 /// Moves a range of columns to their new positions, together with their rows; entries above the diagonal of L count as zeros.
 /// Columns without an old position become zero.
-pub(super) fn move_columns<T: Real>(l: &mut Mat<T>, new: &Rearrangement, columns: Range<usize>) {
+pub(super) fn move_columns<T: Element>(l: &mut Mat<T>, new: &Rearrangement, columns: Range<usize>) {
     if !new.moves() {
         return zero_columns(l, new, columns);
     }
@@ -33,7 +33,7 @@ pub(super) fn move_columns<T: Real>(l: &mut Mat<T>, new: &Rearrangement, columns
 }
 
 /// Sets columns without an old position to zero.
-fn zero_columns<T: Real>(l: &mut Mat<T>, new: &Rearrangement, columns: Range<usize>) {
+fn zero_columns<T: Element>(l: &mut Mat<T>, new: &Rearrangement, columns: Range<usize>) {
     let ends = core::iter::once(0).chain(new.columns.iter().map(|run| run.to + run.len));
     let starts = new.columns.iter().map(|run| run.to).chain([new.order]);
     for (end, start) in ends.zip(starts) {
@@ -45,7 +45,7 @@ fn zero_columns<T: Real>(l: &mut Mat<T>, new: &Rearrangement, columns: Range<usi
 
 /// Moves rows of one column, after row `column`, within it. All move up or all move down, except in a shift, whose single row
 /// moves down after the others have moved up.
-fn move_rows<T: Real>(entries: &mut [T], new: &Rearrangement, column: usize) {
+fn move_rows<T: Element>(entries: &mut [T], new: &Rearrangement, column: usize) {
     let moving = |down: bool| {
         let rows = new.rows.iter().filter(move |run| run.from > column && run.from != run.to);
         rows.filter(move |run| (run.to > run.from) == down)
@@ -59,7 +59,7 @@ fn move_rows<T: Real>(entries: &mut [T], new: &Rearrangement, column: usize) {
 }
 
 /// Moves a column to another position.
-fn move_column<T: Real>(l: &mut Mat<T>, (from, to): (usize, usize), new: &Rearrangement) {
+fn move_column<T: Element>(l: &mut Mat<T>, (from, to): (usize, usize), new: &Rearrangement) {
     let (before, after) = l.as_mut().split_at_col_mut(from.max(to));
     let (before, after) = (before.col_mut(from.min(to)), after.col_mut(0));
     let (mut to_column, from_column) = if to < from { (before, after) } else { (after, before) };
@@ -75,7 +75,7 @@ fn move_column<T: Real>(l: &mut Mat<T>, (from, to): (usize, usize), new: &Rearra
 }
 
 /// [`backwards`](crate::structure::backwards) in place: each column is rotated while it moves. `p` is scratch memory.
-pub(super) fn move_up<T: Real>(l: &mut Mat<T>, (from, to): (usize, usize), p: &mut Vec<T>) {
+pub(super) fn move_up<T: Element>(l: &mut Mat<T>, (from, to): (usize, usize), p: &mut Vec<T>) {
     let order = l.nrows();
     for column in 0..to {
         l.col_as_slice_mut(column)[to..=from].rotate_right(1);
@@ -83,7 +83,7 @@ pub(super) fn move_up<T: Real>(l: &mut Mat<T>, (from, to): (usize, usize), p: &m
     p.clear();
     p.resize(from + 1, T::ZERO);
     p.extend_from_slice(&l.col_as_slice(from)[from + 1..]);
-    let mut norm = l[(from, from)];
+    let mut norm = l[(from, from)].real();
     for column in (to..from).rev() {
         let rotation;
         (rotation, norm) = Rotation::eliminating(l[(from, column)], norm);
@@ -98,6 +98,6 @@ pub(super) fn move_up<T: Real>(l: &mut Mat<T>, (from, to): (usize, usize), p: &m
             new[column + 1] = rotation.pivot(old[column]);
         }
     }
-    p[to] = norm;
+    p[to] = T::of_real(norm);
     l.col_as_slice_mut(to)[to..].copy_from_slice(&p[to..order]);
 }

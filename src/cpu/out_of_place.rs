@@ -108,7 +108,7 @@ fn with_positive_pivots<T: Real>(l: MatRef<'_, T>) -> Mat<T> {
 }
 
 /// L and L' in the caller's memory.
-struct OutOfPlace<'a, T> {
+struct OutOfPlace<'a, T: Real> {
     cpu: Cpu,
     l: MatRef<'a, T>,
     /// L is copied to `to`, and the sweep works there.
@@ -201,7 +201,7 @@ impl<T: Real> Swept<T> for OutOfPlace<'_, T> {
 }
 
 /// The steps of a job in place whose L is elsewhere: each part of L is copied immediately before it is used.
-struct Copied<'a, T> {
+struct Copied<'a, T: Real> {
     job: Job<T>,
     l: MatRef<'a, T>,
     negative: bool,

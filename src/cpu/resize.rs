@@ -3,10 +3,10 @@
 use super::factor::HostFactor;
 use super::moves::move_columns;
 use crate::check::room;
+use crate::element::Element;
 use crate::error::Error;
 use crate::host::layout::{copy_lower, stride, with_capacity};
 use crate::operand::Operand;
-use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::{Storage, Swept};
 use crate::structure::{ColumnsAsV, HostColumns, Rearrangement, each_column, gather_v, rearrange};
@@ -20,7 +20,7 @@ use faer::{ColMut, Mat, MatRef, Par};
 const ORDER_WORTH_SHARING: usize = 2048;
 const THREADS_WORTH_SHARING: usize = 4;
 
-impl<T: Real> HostFactor<T> {
+impl<T: Element> HostFactor<T> {
     /// As [`Swept::reserve`].
     pub(super) fn make_room(&mut self, capacity: usize) -> Result<(), Error> {
         let order = self.order();
@@ -83,7 +83,7 @@ impl<T: Real> HostFactor<T> {
     }
 }
 
-impl<T: Real> HostColumns<T> for Mat<T> {
+impl<T: Element> HostColumns<T> for Mat<T> {
     fn order(&self) -> usize {
         self.nrows()
     }

@@ -1,7 +1,7 @@
 //! The schedule on one thread: the panels in order, each over all rows.
 
 use super::kernels::job::Job;
-use crate::real::Real;
+use crate::element::Element;
 use crate::report::Health;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::Plan;
@@ -14,7 +14,7 @@ use crate::sweep::plan::Plan;
 /// # Safety
 /// No other thread uses any memory that `job` describes.
 #[inline(always)]
-pub(super) unsafe fn sweep<T: Real>(job: &Job<T>, plan: &Plan) -> Result<Health<T>, Breakdown> {
+pub(super) unsafe fn sweep<T: Element>(job: &Job<T>, plan: &Plan) -> Result<Health<T::Part>, Breakdown> {
     let mut health = Health::default();
     for panel in plan.iter() {
         // SAFETY: all earlier panels have been applied to all rows.

@@ -18,21 +18,21 @@ use core::ops::Range;
 use faer::{Mat, MatMut, MatRef};
 
 /// The staged V, and the working memory of a sweep, kept between calls.
-pub(crate) struct SignatureMemory<T> {
+pub(crate) struct SignatureMemory<T: Real> {
     sweep: SweepMemory<T>,
     blocks: Vec<BlockChange>,
     columns: Vec<OneColumn<T>>,
     chunks: Vec<Chunk>,
 }
 
-impl<T> Clone for SignatureMemory<T> {
+impl<T: Real> Clone for SignatureMemory<T> {
     /// None of it outlives a modification, so the clone is empty.
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl<T> Default for SignatureMemory<T> {
+impl<T: Real> Default for SignatureMemory<T> {
     fn default() -> Self {
         let mut sweep = SweepMemory::default();
         sweep.by_reflectors = true;

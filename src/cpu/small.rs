@@ -5,9 +5,10 @@ use super::kernels::entries::Entries;
 use super::kernels::low_rank::together::MOST;
 use super::kernels::shape::SMALL_ORDER;
 use super::kernels::small::{Blocks, FEW, Few, MOST_ROWS, Made, Several, Small};
+use crate::element::Element;
 use crate::host::interrupt::is_interruptible;
 use crate::host::isa::Isa;
-use crate::real::Real;
+use crate::number::{Float, Number};
 use crate::report::{Health, Modification};
 use crate::storage::{Direct, Safeguard};
 use crate::sweep::weights::Weights;
@@ -17,12 +18,13 @@ use faer::MatRef;
 /// does not change the result.
 const MOST_ROWS_NARROW: usize = 64;
 
-impl<T: Real> HostFactor<T> {
+impl<T: Element> HostFactor<T> {
     /// [`Swept::modify_directly`](crate::storage::Swept::modify_directly).
     #[inline(always)]
-    pub(super) fn modify_small(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Option<Direct> {
+    pub(super) fn modify_small(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) -> Option<Direct> {
         let (order, rank) = v.shape();
         let most = match rank {
+            _ if T::PARTS > 1 => return None,
             1 => MOST_ROWS,
             2..=MOST => SMALL_ORDER,
             _ => return None,
@@ -42,33 +44,33 @@ impl<T: Real> HostFactor<T> {
 
     /// V has one column, and as many rows as L.
     #[inline(always)]
-    fn modify_by_one(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Option<Direct> {
+    fn modify_by_one(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) -> Option<Direct> {
         let (l, order) = (self.l_mut(), v.nrows());
         let (scale, sign) = match weights {
-            Weights::Plus => (T::ONE, T::ONE),
-            Weights::Minus => (T::ONE, -T::ONE),
+            Weights::Plus => (T::Part::ONE, T::Part::ONE),
+            Weights::Minus => (T::Part::ONE, -T::Part::ONE),
             // The sum of squares is not finite if the weight is not.
             Weights::Each(&[weight]) => {
-                (weight.abs().sqrt(), if weight < T::ZERO { -T::ONE } else { T::ONE })
+                (weight.abs().sqrt(), if weight < T::Part::ZERO { -T::Part::ONE } else { T::Part::ONE })
             }
             Weights::Each(_) => return None,
         };
         let at = (l.as_ptr_mut(), l.col_stride());
         let v = (v.as_ptr(), if order == 1 { 1 } else { v.row_stride() });
         // SAFETY: L is borrowed exclusively, and zero above the diagonal. Its columns are whole cache lines apart.
-        let small = unsafe { Small::new(at, v, order, (scale, sign)) };
+        let small = unsafe { Small::new(at, v, order, (T::of_real(scale), T::of_real(sign))) };
         let made = match order {
             ..=FEW => T::modify_few(Isa::detect(), Few(&small)),
             _ => T::modify_small(Isa::detect(), Blocks(&small)),
         }?;
         let Made { least, product, square } = made;
         let report = Modification::of_product(least * least, product);
-        Some(Direct { report, added: if sign > T::ZERO { square } else { 0.0 } })
+        Some(Direct { report, added: if sign > T::Part::ZERO { square } else { 0.0 } })
     }
 
     /// V has several columns, and as many rows as L. L' is written to the shadow buffer.
     #[inline(never)]
-    fn modify_by_some(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Option<Direct> {
+    fn modify_by_some(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) -> Option<Direct> {
         let rank = v.ncols();
         if let Weights::Each(w) = weights
             && w.len() != rank
@@ -77,14 +79,14 @@ impl<T: Real> HostFactor<T> {
         }
         let mut columns = [(0, T::ONE); MOST];
         let mut count = 0;
-        for r in (0..rank).filter(|&r| weights.of(r) > T::ZERO) {
-            columns[count] = (r, weights.of(r).sqrt());
+        for r in (0..rank).filter(|&r| weights.of(r) > T::Part::ZERO) {
+            columns[count] = (r, T::of_real(weights.of(r).sqrt()));
             count += 1;
         }
         let plus = count;
         // In the order of a sweep, so that a downdate undoes an update step by step.
-        for r in (0..rank).rev().filter(|&r| weights.of(r) < T::ZERO) {
-            columns[count] = (r, (-weights.of(r)).sqrt());
+        for r in (0..rank).rev().filter(|&r| weights.of(r) < T::Part::ZERO) {
+            columns[count] = (r, T::of_real((-weights.of(r)).sqrt()));
             count += 1;
         }
         if count < rank || self.safeguard() != Safeguard::ShadowBuffer {

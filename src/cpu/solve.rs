@@ -3,15 +3,16 @@
 
 use super::tuning;
 use super::workers::{Steps, Workers, alone, cut};
+use crate::element::Element;
+use crate::host::dense::Conjugable;
 use crate::host::threads::Threads;
-use crate::real::Real;
 use crate::storage::Side;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::{Panel, Plan};
 use core::marker::PhantomData;
 use core::ops::Range;
 use faer::reborrow::IntoConst;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, Conj, MatMut, MatRef, Par};
 
 /// The leading columns of L, in their memory layout.
 pub(crate) trait Blocks<T>: Sync {
@@ -31,7 +32,7 @@ pub(crate) trait Blocks<T>: Sync {
     );
 }
 
-impl<T: Real> Blocks<T> for MatRef<'_, T> {
+impl<T: Element> Blocks<T> for MatRef<'_, T> {
     fn shape(&self) -> (usize, usize) {
         self.shape()
     }
@@ -59,15 +60,15 @@ pub(crate) const CHUNK_ROWS: usize = 256;
 /// slower.
 pub(crate) const PANEL_COLS: usize = 64;
 
-/// Solves L Y = B or Lᵀ X = Y in place, on threads of the current pool: X (n × m). If L has fewer columns than rows, solves for
+/// Solves L Y = B or Lᴴ X = Y in place, on threads of the current pool: X (n × m). If L has fewer columns than rows, solves for
 /// the first unknowns of L Y = B, and subtracts them from the rows of B below.
-pub(crate) fn solve<T: Real>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threads: Threads) {
+pub(crate) fn solve<T: Element>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threads: Threads) {
     let (rows, columns) = l.shape();
     let threads = tuning::solve_threads(threads, rows, columns, rhs.ncols());
     solve_on(l, side, rhs, threads);
 }
 
-fn solve_on<T: Real>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threads: usize) {
+fn solve_on<T: Element>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threads: usize) {
     let ((rows, columns), panel_cols) = (l.shape(), l.panel_cols());
     // For the transpose, the plan counts rows from the last one upwards. It is padded with rows before its first panel that do
     // not exist, so that its panels are those of L.
@@ -98,7 +99,7 @@ fn solve_on<T: Real>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threads
     debug_assert!(done.is_ok(), "a solve does not break down");
 }
 
-/// L, and B, which threads share. Lᵀ X = Y is solved from the last row upwards, so rows and columns are counted from there.
+/// L, and B, which threads share. Lᴴ X = Y is solved from the last row upwards, so rows and columns are counted from there.
 struct Solve<'a, T, L> {
     l: &'a L,
     side: Side,
@@ -114,7 +115,7 @@ struct Solve<'a, T, L> {
 // SAFETY: the contract of each step says which thread may use which rows of B when.
 unsafe impl<T: Sync + Send, L: Sync> Sync for Solve<'_, T, L> {}
 
-impl<'a, T: Real, L: Blocks<T>> Solve<'a, T, L> {
+impl<'a, T: Element, L: Blocks<T>> Solve<'a, T, L> {
     /// Converts rows of the plan to rows of L.
     fn place(&self, rows: Range<usize>) -> Range<usize> {
         match self.side {
@@ -137,7 +138,7 @@ impl<'a, T: Real, L: Blocks<T>> Solve<'a, T, L> {
     }
 }
 
-impl<T: Real, L: Blocks<T>> Steps for Solve<'_, T, L> {
+impl<T: Element, L: Blocks<T>> Steps for Solve<'_, T, L> {
     type Report = ();
 
     unsafe fn diagonal(&self, panel: Panel, (): &mut ()) -> Result<(), Breakdown> {
@@ -146,8 +147,8 @@ impl<T: Real, L: Blocks<T>> Steps for Solve<'_, T, L> {
             // SAFETY: no other thread uses the rows of the block.
             let rhs = unsafe { self.rhs(&rows) };
             match self.side {
-                Side::L => T::solve_lower(diagonal, rhs, Par::Seq),
-                Side::Transpose => T::solve_upper(diagonal.transpose(), rhs, Par::Seq),
+                Side::L => T::solve_lower((diagonal, Conj::No), rhs, Par::Seq),
+                Side::Transpose => T::solve_upper((diagonal.transpose(), Conj::Yes), rhs, Par::Seq),
             }
         });
         Ok(())
@@ -157,14 +158,14 @@ impl<T: Real, L: Blocks<T>> Steps for Solve<'_, T, L> {
         let (known, rows) = (self.place(panel.block()), self.place(rows));
         // SAFETY: the unknowns of the panel have been computed, and are only read from now on; no other thread uses the other
         // rows.
-        let rest = |from: &Range<usize>, to: &Range<usize>, l: MatRef<'_, T>| unsafe {
+        let rest = |from: &Range<usize>, to: &Range<usize>, l: Conjugable<'_, T>| unsafe {
             T::matmul(self.rhs(to), Accum::Add, l, self.rhs(from).into_const(), -T::ONE, Par::Seq);
         };
         match self.side {
-            Side::L => self.l.each_part(&rows, &known, |rows, known, l| rest(&known, &rows, l)),
-            Side::Transpose => {
-                self.l.each_part(&known, &rows, |known, rows, l| rest(&known, &rows, l.transpose()))
-            }
+            Side::L => self.l.each_part(&rows, &known, |rows, known, l| rest(&known, &rows, (l, Conj::No))),
+            Side::Transpose => self
+                .l
+                .each_part(&known, &rows, |known, rows, l| rest(&known, &rows, (l.transpose(), Conj::Yes))),
         }
     }
 }

@@ -8,14 +8,15 @@ use super::kernels::signature::SignatureJob;
 use super::serial;
 use super::tuning;
 use super::workers::{Chunk, Steps, Workers, alone, cut};
+use crate::element::Element;
 use crate::error::Error;
 use crate::host::buffer::Buffer;
 use crate::host::interrupt::Asks;
 use crate::host::isa::Isa;
 use crate::host::share::Share;
 use crate::host::threads::Threads;
+use crate::number::{Float, Number};
 use crate::operand::Operand;
-use crate::real::Real;
 use crate::report::{Health, Modification};
 use crate::sweep::Breakdown;
 use crate::sweep::outline::Outline;
@@ -28,8 +29,8 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use faer::{Mat, MatRef};
 
 /// The staged V, and the working memory of a sweep, kept between calls.
-pub(super) struct SweepMemory<T> {
-    signed: Signed<T>,
+pub(super) struct SweepMemory<T: Number> {
+    signed: Signed<T::Part>,
     v: Packed<T>,
     /// V is in one tile, and the steps are those of `low_rank`.
     by_column: bool,
@@ -43,7 +44,7 @@ pub(super) struct SweepMemory<T> {
     report: Option<Modification>,
 }
 
-impl<T> Default for SweepMemory<T> {
+impl<T: Number> Default for SweepMemory<T> {
     fn default() -> Self {
         Self {
             signed: Signed::default(),
@@ -58,14 +59,14 @@ impl<T> Default for SweepMemory<T> {
     }
 }
 
-impl<T> Clone for SweepMemory<T> {
+impl<T: Number> Clone for SweepMemory<T> {
     /// None of it outlives a modification, so the clone is empty.
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl<T: Real> SweepMemory<T> {
+impl<T: Element> SweepMemory<T> {
     /// Stages V diag(√|w|) in tiles, from the first column of L that it changes on.
     ///
     /// # Errors
@@ -74,7 +75,7 @@ impl<T: Real> SweepMemory<T> {
     pub fn stage(
         &mut self,
         v: &Operand<'_, T>,
-        weights: Weights<'_, T>,
+        weights: Weights<'_, T::Part>,
         threads: Threads,
     ) -> Result<Outline, Error> {
         let v = v.on_host()?;
@@ -99,7 +100,7 @@ impl<T: Real> SweepMemory<T> {
         &mut self,
         isa: Isa,
         v: MatRef<'_, T>,
-        weights: Weights<'_, T>,
+        weights: Weights<'_, T::Part>,
         threads: Threads,
     ) -> Result<Outline, Error> {
         if let Some(outline) = self.stage_few(isa, v, weights) {
@@ -120,7 +121,7 @@ impl<T: Real> SweepMemory<T> {
     fn check_and_order(
         &mut self,
         v: MatRef<'_, T>,
-        weights: Weights<'_, T>,
+        weights: Weights<'_, T::Part>,
         threads: Threads,
     ) -> Result<Outline, Error> {
         let mut outline = match Share::among(tuning::staging_threads(threads, v.nrows(), v.ncols())) {
@@ -136,7 +137,7 @@ impl<T: Real> SweepMemory<T> {
     /// The same in one pass, for a column-major V of few entries, all of one sign. Returns `None` if V must be examined in more
     /// detail.
     #[inline(always)]
-    fn stage_few(&mut self, isa: Isa, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Option<Outline> {
+    fn stage_few(&mut self, isa: Isa, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) -> Option<Outline> {
         const FEW: usize = 1 << 12;
         let minus = match weights {
             Weights::Plus => false,
@@ -158,7 +159,7 @@ impl<T: Real> SweepMemory<T> {
         let squares = self.v.pack_one_sign(isa, v, minus, tile).to_f64();
         let [plus, minus] = if minus { [0, rank] } else { [rank, 0] };
         self.signs = [plus, minus];
-        (squares <= (T::LARGE_SQUARE * T::UNIT).to_f64()).then(|| Outline {
+        (squares <= (T::Part::LARGE_SQUARE * T::Part::UNIT).to_f64()).then(|| Outline {
             plus,
             minus,
             first_row: 0,
@@ -201,31 +202,26 @@ impl<T: Real> SweepMemory<T> {
     pub fn take_column(&mut self, rows: Range<usize>, to: &mut [T]) {
         let v = self.v.view();
         for (row, to) in rows.zip(to) {
-            let (tile, offset) = v.locate(row);
             // SAFETY: the row is a row of V, and V belongs to `self`.
-            *to = unsafe { *v.ptr(tile).add(offset) };
+            *to = unsafe { v.entry(row, 0) };
         }
     }
 
     /// Copies these rows of V after a sweep. (m × k)
     pub fn residual(&mut self, rows: Range<usize>, rank: usize) -> Mat<T> {
         let v = self.v.view();
-        Mat::from_fn(rows.len(), rank, |i, r| {
-            let (tile, offset) = v.locate(rows.start + i);
-            // SAFETY: the row is a row of V, and V belongs to `self`.
-            unsafe { *v.ptr(tile).add(offset + r * v.tile) }
-        })
+        // SAFETY: the row is a row of V, and V belongs to `self`.
+        Mat::from_fn(rows.len(), rank, |i, r| unsafe { v.entry(rows.start + i, r) })
     }
 
-    /// For each row of V from `first` on, Σ ± v² over its columns after a sweep.
+    /// For each row of V from `first` on, Σ ± |v|² over its columns after a sweep.
     pub fn residuals(&mut self, first: usize, rows: usize) -> Vec<f64> {
         let (v, [plus, minus]) = (self.v.view(), self.signs);
         let sum = |row| {
-            let (tile, offset) = v.locate(row);
             let squares = (0..plus + minus).map(|r| {
                 // SAFETY: the row is a row of V, and V belongs to `self`.
-                let entry = unsafe { *v.ptr(tile).add(offset + r * v.tile) }.to_f64();
-                if r < plus { entry * entry } else { -(entry * entry) }
+                let square = unsafe { v.entry(row, r) }.square_to_f64();
+                if r < plus { square } else { -square }
             });
             squares.sum::<f64>()
         };
@@ -234,7 +230,7 @@ impl<T: Real> SweepMemory<T> {
 
     /// Records the report of a sweep that has succeeded.
     #[inline(always)]
-    fn end(&mut self, plan: &Plan, health: &Health<T>) {
+    fn end(&mut self, plan: &Plan, health: &Health<T::Part>) {
         self.report = Some(health.report(plan.start));
     }
 
@@ -260,7 +256,7 @@ impl<T: Real> SweepMemory<T> {
         let &Outline { plus, minus, .. } = outline;
         assert_eq!(by_column, self.by_column, "V is staged for other steps");
         let len = match by_column {
-            true => Job::<T>::coefficients_len(plus + minus, together(rank, plan.rows)),
+            true => Job::<T>::coefficients_len(plus + minus, T::PARTS == 1 && together(rank, plan.rows)),
             false if self.by_reflectors => SignatureJob::<T>::reflector_len(plan.panel_cols, &shape, rank),
             false => Job::<T>::reflector_len(plan.panel_cols, &shape, plus, minus),
         };
@@ -277,11 +273,11 @@ impl<T: Real> SweepMemory<T> {
             block: shape.block,
             lanes: shape.lanes,
             by_column,
-            together: together(rank, plan.rows),
+            together: T::PARTS == 1 && together(rank, plan.rows),
             at_once: true,
             plus,
             minus,
-            scale: T::from_f64(outline.scale),
+            scale: T::of_real(T::Part::from_f64(outline.scale)),
             carried: None,
         }
     }
@@ -307,7 +303,7 @@ pub(super) fn plan(rows: usize, columns: Range<usize>, outline: &Outline) -> Pla
 /// # Safety
 /// `l` and `carried` must describe memory for these columns and their rows, readable at `src` and writable at `dst`, that no
 /// other thread uses.
-pub(super) unsafe fn sweep<T: Real>(
+pub(super) unsafe fn sweep<T: Element>(
     l: Entries<T>,
     (rows, carried): (usize, Option<CarriedRows<T>>),
     columns: Range<usize>,
@@ -343,7 +339,7 @@ pub(super) unsafe fn sweep<T: Real>(
 ///
 /// # Safety
 /// As [`sweep`], for the L that the steps pass to those of their job.
-pub(super) unsafe fn sweep_by<T: Real, S: Steps<Report = Health<T>>>(
+pub(super) unsafe fn sweep_by<T: Element, S: Steps<Report = Health<T::Part>>>(
     l: Entries<T>,
     rows: usize,
     columns: Range<usize>,
@@ -437,7 +433,7 @@ impl<S: Steps> Steps for Asking<S> {
 ///
 /// # Safety
 /// As [`sweep`].
-pub(super) unsafe fn sweep_on_its_way<T: Real>(
+pub(super) unsafe fn sweep_on_its_way<T: Element>(
     l: Entries<T>,
     rows: usize,
     columns: Range<usize>,

@@ -6,16 +6,18 @@ use super::serial;
 use super::sweep::{SweepMemory, plan};
 use super::workers::{Workers, cut};
 use crate::Cpu;
+use crate::element::Element;
 use crate::host::isa::Isa;
 use crate::host::layout::{lower, zeros};
 use crate::host::threads::Threads;
-use crate::real::Real;
+use crate::number::{Float, Number};
 use crate::report::Health;
 use crate::sweep::Breakdown;
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Panel;
 use crate::sweep::weights::Weights;
-use faer::{Mat, MatRef};
+use faer::traits::ComplexField;
+use faer::{Mat, MatRef, c32, c64};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -37,59 +39,83 @@ const SHAPES: [(usize, usize); 14] = [
 ];
 
 /// A lower factor, V and weights of either sign for which A + V diag(w) Vᵀ is safely positive definite.
-fn problem<T: Real>(n: usize, k: usize, seed: u64) -> (Mat<T>, Mat<T>, Vec<T>) {
+fn problem<T: Element>(n: usize, k: usize, seed: u64) -> (Mat<T>, Mat<T>, Vec<T::Part>) {
+    let real = T::Part::from_f64;
     let mut rng = StdRng::seed_from_u64(seed);
-    let mut entry = |scale: f64| T::from_f64(rng.random_range(-scale..scale));
+    let mut entry = |scale: f64| entry::<T>(&mut rng, scale);
     let l = Mat::from_fn(n, n, |i, j| match i.cmp(&j) {
         core::cmp::Ordering::Less => T::ZERO,
-        core::cmp::Ordering::Equal => T::from_f64(2.0) + entry(0.5),
+        core::cmp::Ordering::Equal => T::of_real(real(2.0) + entry(0.5).real()),
         core::cmp::Ordering::Greater => entry(1.0 / (n as f64).sqrt()),
     });
     let v = Mat::from_fn(n, k, |_, _| entry(0.5 / (n as f64 * k as f64).sqrt()));
-    let weights = (0..k).map(|r| T::from_f64(if r % 3 == 1 { -0.75 } else { 1.5 })).collect();
+    let weights = (0..k).map(|r| real(if r % 3 == 1 { -0.75 } else { 1.5 })).collect();
     (l, v, weights)
 }
 
+/// A number whose parts are at most of this size.
+fn entry<T: Number>(rng: &mut StdRng, scale: f64) -> T {
+    let mut part = || T::Part::from_f64(rng.random_range(-scale..scale));
+    let re = part();
+    T::of_parts([re, if T::PARTS == 2 { part() } else { re }])
+}
+
+fn wide<T: Number>(x: T) -> c64 {
+    let parts = T::parts(core::slice::from_ref(&x));
+    c64::new(parts[0].to_f64(), if T::PARTS == 2 { parts[1].to_f64() } else { 0.0 })
+}
+
 /// The definition: one hyperbolic Householder column after another, in double precision.
-fn definition<T: Real>(l: MatRef<'_, T>, v: MatRef<'_, T>, weights: &[T]) -> Mat<f64> {
-    let mut l = Mat::from_fn(l.nrows(), l.ncols(), |i, j| l[(i, j)].to_f64());
-    let mut v = Mat::from_fn(v.nrows(), v.ncols(), |i, r| v[(i, r)].to_f64());
+fn definition<T: Element>(l: MatRef<'_, T>, v: MatRef<'_, T>, weights: &[T::Part]) -> Mat<c64> {
+    let mut l = Mat::from_fn(l.nrows(), l.ncols(), |i, j| wide(l[(i, j)]));
+    let mut v = Mat::from_fn(v.nrows(), v.ncols(), |i, r| wide(v[(i, r)]));
     let (n, k) = (l.nrows(), v.ncols());
     for j in 0..n {
-        let (pivot, row) = (l[(j, j)], v.row(j).to_owned());
-        let dot = |x: &dyn Fn(usize) -> f64| (0..k).map(|r| weights[r].to_f64() * x(r) * row[r]).sum::<f64>();
-        let alpha = (pivot * pivot + dot(&|r| row[r])).sqrt();
+        let (pivot, row) = (l[(j, j)].re, v.row(j).to_owned());
+        let dot = |x: &dyn Fn(usize) -> c64| {
+            (0..k).map(|r| x(r) * row[r].conj() * weights[r].to_f64()).sum::<c64>()
+        };
+        let alpha = (pivot * pivot + dot(&|r| row[r]).re).sqrt();
         for i in j + 1..n {
             let old = l[(i, j)];
-            let new = (pivot * old + dot(&|r| v[(i, r)])) / alpha;
+            let new = (old * pivot + dot(&|r| v[(i, r)])) / alpha;
             for r in 0..k {
                 v[(i, r)] -= (old + new) / (pivot + alpha) * row[r];
             }
             l[(i, j)] = new;
         }
-        l[(j, j)] = alpha;
+        l[(j, j)] = c64::new(alpha, 0.0);
     }
     l
 }
 
-pub(super) fn in_place<T: Real>(l: &mut Mat<T>) -> Entries<T> {
+pub(super) fn in_place<T: Element>(l: &mut Mat<T>) -> Entries<T> {
     let (dst, stride) = (l.as_ptr_mut(), l.col_stride());
     Entries { src: dst.cast_const(), src_stride: stride, dst, dst_stride: stride }
 }
 
 /// Stages V for a sweep under this instruction set.
-pub(super) fn staged<T: Real>(isa: Isa, v: &Mat<T>, weights: Weights<'_, T>) -> (SweepMemory<T>, Outline) {
+pub(super) fn staged<T: Element>(
+    isa: Isa,
+    v: &Mat<T>,
+    weights: Weights<'_, T::Part>,
+) -> (SweepMemory<T>, Outline) {
     let mut memory = SweepMemory::default();
     let outline = memory.stage_for(isa, v.as_ref(), weights, Threads::Fixed(1)).unwrap();
     (memory, outline)
 }
 
 /// The columns that V changes.
-fn columns<T: Real>(n: usize, outline: &Outline) -> core::ops::Range<usize> {
+fn columns<T: Element>(n: usize, outline: &Outline) -> core::ops::Range<usize> {
     outline.first_column::<T>(n).unwrap_or(n)..n
 }
 
-fn sequential<T: Real>(isa: Isa, l: &mut Mat<T>, v: &Mat<T>, weights: &[T]) -> Result<(), Breakdown> {
+fn sequential<T: Element>(
+    isa: Isa,
+    l: &mut Mat<T>,
+    v: &Mat<T>,
+    weights: &[T::Part],
+) -> Result<(), Breakdown> {
     let (mut memory, outline) = staged(isa, v, Weights::Each(weights));
     let plan = plan(l.nrows(), columns::<T>(l.nrows(), &outline), &outline);
     let job = memory.job(isa, in_place(l), &plan, &outline, 1);
@@ -97,7 +123,7 @@ fn sequential<T: Real>(isa: Isa, l: &mut Mat<T>, v: &Mat<T>, weights: &[T]) -> R
     unsafe { serial::sweep(&job, &plan) }.map(|_| ())
 }
 
-fn every_isa<T: Real>(tolerance: f64) {
+fn every_isa<T: Element>(tolerance: f64) {
     for (seed, &(n, k)) in SHAPES.iter().enumerate() {
         let (l, v, weights) = problem::<T>(n, k, seed as u64);
         let expected = definition(l.as_ref(), v.as_ref(), &weights);
@@ -105,8 +131,7 @@ fn every_isa<T: Real>(tolerance: f64) {
             let mut l = lower(l.as_ref());
             sequential(isa, &mut l, &v, &weights).unwrap();
             let error = (0..n).flat_map(|j| (0..n).map(move |i| (i, j)));
-            let error =
-                error.fold(0.0, |m: f64, (i, j)| m.max((l[(i, j)].to_f64() - expected[(i, j)]).abs()));
+            let error = error.fold(0.0, |m: f64, (i, j)| m.max((wide(l[(i, j)]) - expected[(i, j)]).norm()));
             assert!(error <= tolerance, "{isa:?}, n = {n}, k = {k}: {error:e}");
         }
     }
@@ -116,15 +141,22 @@ fn every_isa<T: Real>(tolerance: f64) {
 fn every_instruction_set_follows_the_definition() {
     every_isa::<f64>(3e-14);
     every_isa::<f32>(2e-5);
+    every_isa::<c64>(3e-14);
+    every_isa::<c32>(2e-5);
 }
 
 /// Columns of L and V are interchanged where V is sixteen times as large, and again when it is removed.
 #[test]
 fn every_instruction_set_changes_places() {
+    changes_places::<f32>();
+    changes_places::<c32>();
+}
+
+fn changes_places<T: Element<Part = f32> + ComplexField<Real = f32>>() {
     for (seed, &(n, k)) in SHAPES.iter().enumerate() {
-        let (l, _, _) = problem::<f32>(n, k, seed as u64);
+        let (l, _, _) = problem::<T>(n, k, seed as u64);
         let mut rng = StdRng::seed_from_u64(seed as u64);
-        let v = Mat::from_fn(n, k, |_, _| rng.random_range(-32.0f32..32.0));
+        let v = Mat::from_fn(n, k, |_, _| entry::<T>(&mut rng, 32.0));
         let [plus, minus] = [1.0, -1.0].map(|w| vec![w; k]);
         let expected = definition(l.as_ref(), v.as_ref(), &plus);
         for isa in Isa::all() {
@@ -132,7 +164,7 @@ fn every_instruction_set_changes_places() {
             sequential(isa, &mut new, &v, &plus).unwrap();
             let unit = f64::from(f32::EPSILON) / 2.0;
             for j in 0..n {
-                let error = (f64::from(new[(j, j)]) / expected[(j, j)] - 1.0).abs() / unit;
+                let error = (wide(new[(j, j)]) / expected[(j, j)] - 1.0).norm() / unit;
                 assert!(
                     error <= 4.0 * (n + k) as f64,
                     "{isa:?}, n = {n}, k = {k}: pivot {j} is off by {error} u"

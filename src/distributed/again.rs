@@ -14,7 +14,7 @@ use crate::report::Modification;
 use crate::storage::{Side, Swept};
 use crate::sweep::weights::Weights;
 use crate::wide::{Given, Triangle, indefinite, modify_in_memory};
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 
 /// What process 0 asks the others for, with right-hand sides that it has.
 #[derive(Clone, Copy)]
@@ -165,7 +165,7 @@ impl<T: Real, N: Network> Factor<T, N> {
             let ((first, column), of_block) = (l.column(block), cyclic.rows_of(block));
             let to = to.as_mut().subrows_mut(of_block.start, of_block.len());
             let from = mine.subrows(first, column.nrows());
-            T::matmul(to, Accum::Add, column.transpose(), from, T::ONE, Par::Seq);
+            T::matmul(to, Accum::Add, (column.transpose(), Conj::No), from, T::ONE, Par::Seq);
         }
         // The parts of the processes are added in their order, so that all have the same sum.
         let part = to.to_owned();

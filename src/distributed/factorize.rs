@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::host::blocked::{self, Memory};
 use crate::real::Real;
 use core::ops::Range;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Accum, Conj, Mat, MatRef, Par};
 
 /// A ← L, in the rows of each process; only the lower triangle of A is read.
 ///
@@ -40,7 +40,7 @@ pub(super) fn factorize<T: Real>(net: &impl Network, a: &mut LocalRows<T>, par: 
             let (first, mut column) = a.column_mut(block);
             let mut mine = column.as_mut().subrows_mut(below.start - first, below.len());
             // X Lᵀ = A, so L Xᵀ = Aᵀ.
-            T::solve_lower(diagonal.as_ref(), mine.as_mut().transpose_mut(), par);
+            T::solve_lower((diagonal.as_ref(), Conj::No), mine.as_mut().transpose_mut(), par);
             mine.to_owned()
         };
         for rank in 0..cyclic.ranks {
@@ -84,6 +84,6 @@ fn subtract<T: Real>(
         at += size;
         let (first, to) = a.column_mut(columns);
         let left = mine.subrows(first - below.start, to.nrows());
-        T::matmul(to, Accum::Add, left, right.transpose(), -T::ONE, par);
+        T::matmul(to, Accum::Add, (left, Conj::No), right.transpose(), -T::ONE, par);
     }
 }

@@ -1,6 +1,6 @@
 //! What a distributed factor needs of the processes between which it is distributed.
 
-use crate::float::Float;
+use crate::number::Float;
 
 /// The processes, seen from one of them. All of them make the same calls in the same order, but for [`start_send`](Self::start_send)
 /// and [`receive`](Self::receive), and only from the thread that calls the factor.

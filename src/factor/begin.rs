@@ -2,15 +2,16 @@
 
 use super::Factor;
 use crate::check::{extent, finite_lower};
+use crate::element::Element;
 use crate::error::Error;
 use crate::factorize::check;
 use crate::guarded::Guarded;
 use crate::history::{History, diagonal_of};
 use crate::host::blocked;
-use crate::host::layout::lower;
+use crate::host::layout::{lower, make_diagonal_real};
 use crate::host::squares::{diagonal_of_product, largest_of};
+use crate::number::{Float, Number};
 use crate::operand::Operand;
-use crate::real::Real;
 use crate::storage::{Storage, pivots};
 use crate::structure::Scratch;
 use faer::{Mat, Par};
@@ -26,19 +27,19 @@ pub struct Start {
 }
 
 /// Checks that a matrix is square, and that there is room for a copy of it.
-pub(crate) fn square<T: Real>(argument: &'static str, a: &Operand<'_, T>) -> Result<(), Error> {
+pub(crate) fn square<T: Element>(argument: &'static str, a: &Operand<'_, T>) -> Result<(), Error> {
     let (order, columns) = a.shape();
     extent(argument, "columns", order, columns)?;
     a.has_room_on_host(argument)
 }
 
 /// The bound of a row of L from its square.
-fn bound<T: Real>(square: f64) -> Result<f64, Error> {
-    let overflows = square > T::LARGE_SQUARE.to_f64();
+fn bound<T: Element>(square: f64) -> Result<f64, Error> {
+    let overflows = square > T::Part::LARGE_SQUARE.to_f64();
     if overflows { Err(Error::Overflow { argument: "l" }) } else { Ok(square.sqrt()) }
 }
 
-impl<T: Real, F: Storage<T>> Factor<T, F> {
+impl<T: Element, F: Storage<T>> Factor<T, F> {
     /// A factor whose storage has adopted L.
     pub(crate) fn new(storage: F, start: Start) -> Self {
         let Start { row_norm, history, singular } = start;
@@ -51,12 +52,13 @@ impl<T: Real, F: Storage<T>> Factor<T, F> {
         let a = a.on_host()?;
         let largest = check(a.as_ref())?;
         let mut l = lower(a.as_ref());
+        make_diagonal_real(l.as_mut());
         blocked::factorize(l.as_mut(), par)?;
         let history = History::of_matrix(diagonal_of(a.as_ref()));
         Ok((l, Start { row_norm: largest.sqrt(), history, singular: None }))
     }
 
-    /// L in host memory with positive diagonal. (n × n)
+    /// L in host memory with a real positive diagonal. (n × n)
     pub(super) fn checked(l: &Operand<'_, T>, par: Par) -> Result<(Mat<T>, Start), Error> {
         let l = l.on_host()?;
         let l = l.as_ref();
@@ -65,8 +67,11 @@ impl<T: Real, F: Storage<T>> Factor<T, F> {
         let row_norm = bound::<T>(largest_of(&squares))?;
         let mut l = lower(l);
         for j in 0..l.ncols() {
-            if l[(j, j)] < T::ZERO {
-                l.col_mut(j).iter_mut().for_each(|x| *x = -*x);
+            let (pivot, size) = (l[(j, j)], l[(j, j)].abs());
+            if pivot != T::of_real(size) {
+                let phase = pivot.conj().over(size);
+                l.col_mut(j).iter_mut().for_each(|x| *x *= phase);
+                l[(j, j)] = T::of_real(size);
             }
         }
         let singular = (0..l.ncols()).find(|&j| l[(j, j)] == T::ZERO);
@@ -97,7 +102,7 @@ impl<T: Real, F: Storage<T>> Factor<T, F> {
         let roughly = bound::<T>(largest * largest * storage.order() as f64);
         let row_norm = roughly.or_else(|_| bound::<T>(storage.row_norm()?.powi(2)))?;
         let history = History::of_pivots(pivots(&storage), 0.0);
-        let singular = pivots(&storage).position(|pivot| pivot == T::ZERO);
+        let singular = pivots(&storage).position(|pivot| pivot == T::Part::ZERO);
         Ok(Self::new(storage, Start { row_norm, history, singular }))
     }
 }

@@ -2,18 +2,18 @@
 
 use super::Factor;
 use crate::check::{extent, finite, room_for_copy};
+use crate::element::Element;
 use crate::error::Error;
 use crate::host::blocked::Memory;
 use crate::host::empty::without_rows;
 use crate::host::threads::where_it_pays;
 use crate::operand::{Operand, OperandMut};
-use crate::real::Real;
 use crate::storage::{Op, Side, Storage};
 use crate::structure::schur;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Accum, Conj, Mat, MatRef, Par};
 
-impl<T: Real, F: Storage<T>> Factor<T, F> {
-    /// S = L⁻¹ B, and C with C Cᵀ = K − Sᵀ S, from B (n × r) and K (r × r).
+impl<T: Element, F: Storage<T>> Factor<T, F> {
+    /// S = L⁻¹ B, and C with C Cᴴ = K − Sᴴ S, from B (n × r) and K (r × r).
     pub(super) fn extension(
         &self,
         cross: &Operand<'_, T>,
@@ -33,7 +33,7 @@ impl<T: Real, F: Storage<T>> Factor<T, F> {
         Ok((s, c))
     }
 
-    /// Solves with A bordered, whose factor has the further rows (Sᵀ C).
+    /// Solves with A bordered, whose factor has the further rows (Sᴴ C).
     pub(super) fn solve_extended(
         &self,
         s: MatRef<'_, T>,
@@ -54,11 +54,11 @@ impl<T: Real, F: Storage<T>> Factor<T, F> {
         let par = where_it_pays(par, n * s.ncols() * x.ncols());
         let (mut above, mut below) = x.split_at_row_mut(n);
         base.apply(Op::Solve(&[Side::L]), OperandMut::Host(above.as_mut()))?;
-        T::matmul(below.as_mut(), Accum::Add, s.transpose(), above.as_ref(), -T::ONE, par);
+        T::matmul(below.as_mut(), Accum::Add, (s.transpose(), Conj::Yes), above.as_ref(), -T::ONE, par);
         // r is small, so one thread suffices.
-        T::solve_lower(corner, below.as_mut(), Par::Seq);
-        T::solve_upper(corner.transpose(), below.as_mut(), Par::Seq);
-        T::matmul(above.as_mut(), Accum::Add, s, below.as_ref(), -T::ONE, par);
+        T::solve_lower((corner, Conj::No), below.as_mut(), Par::Seq);
+        T::solve_upper((corner.transpose(), Conj::Yes), below.as_mut(), Par::Seq);
+        T::matmul(above.as_mut(), Accum::Add, (s, Conj::No), below.as_ref(), -T::ONE, par);
         base.apply(Op::Solve(&[Side::Transpose]), OperandMut::Host(above.as_mut()))?;
         Ok(x)
     }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `begin` | how a factor begins: from A, from L, or as a copy |
 //! | `solve` | solves, and their two halves |
-//! | `products` | products with L, Lᵀ and A |
+//! | `products` | products with L, Lᴴ and A |
 //! | `rows` | insertion, removal and reordering of rows and columns |
 //! | `carried` | least squares with carried right-hand sides; a forgetting factor |
 //! | `extension` | A bordered, without a change of the factor |
@@ -23,11 +23,12 @@ pub mod verbs;
 
 pub(crate) use self::begin::{Start, square};
 
+use crate::element::Element;
 use crate::error::Error;
 use crate::guarded::Guarded;
 use crate::host::blocked;
+use crate::number::Float;
 use crate::operand::Operand;
-use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::{Storage, pivots};
 use crate::structure::Scratch;
@@ -36,29 +37,29 @@ use faer::{Mat, Par};
 
 /// L in its storage, under the failure contract.
 #[derive(Debug)]
-pub struct Factor<T: Real, F> {
+pub struct Factor<T: Element, F> {
     pub(crate) guarded: Guarded<T, F>,
     /// Working memory of insertions, removals and shifts.
     scratch: Scratch<T>,
 }
 
-impl<T: Real, F: Storage<T> + Clone> Clone for Factor<T, F> {
+impl<T: Element, F: Storage<T> + Clone> Clone for Factor<T, F> {
     fn clone(&self) -> Self {
         Self { guarded: self.guarded.clone(), scratch: Scratch::default() }
     }
 }
 
-impl<T: Real, F: Storage<T>> Factor<T, F> {
+impl<T: Element, F: Storage<T>> Factor<T, F> {
     pub(crate) fn order(&self) -> usize {
         self.guarded.order()
     }
 
     #[inline(always)]
-    fn modify(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification, Error> {
+    fn modify(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T::Part>) -> Result<Modification, Error> {
         self.guarded.modify(v, weights)
     }
 
-    fn submit(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
+    fn submit(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T::Part>) -> Result<(), Error> {
         self.guarded.submit(v, weights)
     }
 
@@ -74,10 +75,10 @@ impl<T: Real, F: Storage<T>> Factor<T, F> {
         }
     }
 
-    fn log_det(&self) -> Result<T, Error> {
+    fn log_det(&self) -> Result<T::Part, Error> {
         let logs = pivots(self.guarded.regular()?).map(|l| l.to_f64().ln());
         // The empty sum is −0.
-        Ok(T::from_f64(0.0 + 2.0 * logs.sum::<f64>()))
+        Ok(T::Part::from_f64(0.0 + 2.0 * logs.sum::<f64>()))
     }
 
     fn to_l(&self) -> Result<Mat<T>, Error> {

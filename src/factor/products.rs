@@ -2,15 +2,15 @@
 
 use super::Factor;
 use crate::check::{extent, finite, room_for_copy};
+use crate::element::Element;
 use crate::error::Error;
 use crate::host::empty::without_rows;
 use crate::operand::{Operand, OperandMut};
-use crate::real::Real;
 use crate::storage::{Op, Side, Storage};
 use faer::Mat;
 
-impl<T: Real, F: Storage<T>> Factor<T, F> {
-    /// Multiplies by L or Lᵀ, for these sides one after the other.
+impl<T: Element, F: Storage<T>> Factor<T, F> {
+    /// Multiplies by L or Lᴴ, for these sides one after the other.
     pub(super) fn multiply(&self, sides: &[Side], x: &Operand<'_, T>) -> Result<Mat<T>, Error> {
         let factor = self.guarded.healthy()?;
         extent("x", "rows", self.order(), x.shape().0)?;

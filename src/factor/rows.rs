@@ -1,10 +1,10 @@
 //! Insertion, removal and reordering of rows and columns: the checks, and the columns of A that come.
 
 use super::Factor;
-use crate::check::{extent, finite, finite_lower, index, room_for_copy};
+use crate::check::{extent, finite, finite_hermitian, index, room_for_copy};
+use crate::element::Element;
 use crate::error::Error;
 use crate::operand::Operand;
-use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::{Room, Storage};
 use crate::structure::{Parts, ascending, room, shifts};
@@ -12,7 +12,7 @@ use crate::sweep::stop::Stop;
 use faer::reborrow::IntoConst;
 use faer::{Mat, MatRef, Par};
 
-impl<T: Real, F: Storage<T>> Factor<T, F> {
+impl<T: Element, F: Storage<T>> Factor<T, F> {
     pub(super) fn reserve_more(&mut self, additional: usize) -> Result<(), Error> {
         self.guarded.finish()?;
         let capacity = self.order().saturating_add(additional);
@@ -140,7 +140,7 @@ impl<T: Real, F: Storage<T>> Factor<T, F> {
         room_for_copy::<T>("corner", (order.saturating_add(rank), rank))?;
         let (cross, corner) = (cross.on_host()?, corner.on_host()?);
         finite("cross", cross.as_ref())?;
-        finite_lower("corner", corner.as_ref())?;
+        finite_hermitian("corner", corner.as_ref())?;
         let mut columns = room(memory, (order + rank, self.guarded.factor().capacity()), rank);
         columns.as_mut().subrows_mut(0, order).copy_from(cross.as_ref());
         columns.as_mut().subrows_mut(order, rank).copy_from(corner.as_ref());
@@ -150,10 +150,10 @@ impl<T: Real, F: Storage<T>> Factor<T, F> {
 
 /// Checks that the columns of A are finite. Their diagonal begins at row `at`, and the entries above it in that block are not
 /// read.
-fn finite_columns<T: Real>(at: usize, columns: MatRef<'_, T>) -> Result<(), Error> {
+fn finite_columns<T: Element>(at: usize, columns: MatRef<'_, T>) -> Result<(), Error> {
     let (above, below) = columns.split_at_row(at);
     finite("columns", above)?;
-    finite_lower("columns", below).map(|_| ()).map_err(|error| match error {
+    finite_hermitian("columns", below).map_err(|error| match error {
         Error::NonFinite { argument, row, column } => Error::NonFinite { argument, row: row + at, column },
         error => error,
     })

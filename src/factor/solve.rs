@@ -2,15 +2,15 @@
 
 use super::Factor;
 use crate::check::{extent, room_for_copy};
+use crate::element::Element;
 use crate::error::Error;
 use crate::host::empty::without_rows;
 use crate::operand::{Operand, OperandMut};
-use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::{Op, Side, Storage};
 use faer::Mat;
 
-impl<T: Real, F: Storage<T>> Factor<T, F> {
+impl<T: Element, F: Storage<T>> Factor<T, F> {
     /// Solves the systems of these sides, one after the other.
     pub(super) fn solve(&self, sides: &[Side], rhs: &Operand<'_, T>) -> Result<Mat<T>, Error> {
         let factor = self.guarded.regular()?;

@@ -7,14 +7,22 @@
 use super::{Factor, Start};
 use crate::carried::Carried;
 use crate::cpu::HostFactor;
+use crate::element::Element;
 use crate::erased::AnyStorage;
 use crate::error::Error;
+use crate::number::Number;
 use crate::operand::{Operand, OperandMut};
 use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::{Side, Storage};
 use crate::sweep::weights::Weights;
-use faer::{Mat, MatRef, Par};
+use faer::{Mat, MatRef, Par, c32, c64};
+
+/// The type of the real numbers of a scalar.
+type Part<T> = <T as Number>::Part;
+
+/// Weights of columns of V, which are real.
+type RealWeights<'a, T> = Weights<'a, Part<T>>;
 
 /// Passes the list of the verbs to a macro: their names and types, those of a scalar `$T` and a storage `$S`. Each is a function
 /// of [`Factor`], documented there or at the call of [`Cholesky`](crate::Cholesky) that makes it.
@@ -26,16 +34,16 @@ macro_rules! with_verbs {
             copied(factor: &Factor<$T, $S>, par: Par) -> Result<(Mat<$T>, Start), Error>;
             of_matrix(storage: $S, largest: f64, a: &Operand<'_, $T>) -> Factor<$T, $S>;
             of_factor(storage: $S, largest: f64) -> Result<Factor<$T, $S>, Error>;
-            modify(factor: &mut Factor<$T, $S>, v: &Operand<'_, $T>, weights: Weights<'_, $T>) -> Result<Modification, Error>;
-            submit(factor: &mut Factor<$T, $S>, v: &Operand<'_, $T>, weights: Weights<'_, $T>) -> Result<(), Error>;
+            modify(factor: &mut Factor<$T, $S>, v: &Operand<'_, $T>, weights: RealWeights<'_, $T>) -> Result<Modification, Error>;
+            submit(factor: &mut Factor<$T, $S>, v: &Operand<'_, $T>, weights: RealWeights<'_, $T>) -> Result<(), Error>;
             wait(factor: &mut Factor<$T, $S>) -> Result<Modification, Error>;
             wait_and_solve(factor: &mut Factor<$T, $S>, rhs: OperandMut<'_, $T>) -> (Result<Modification, Error>, Result<(), Error>);
             can_downdate(factor: &mut Factor<$T, $S>, v: &Operand<'_, $T>) -> Result<bool, Error>;
-            modify_scaled(factor: &mut Factor<$T, $S>, decay: $T, v: &Operand<'_, $T>, weights: Weights<'_, $T>)
+            modify_scaled(factor: &mut Factor<$T, $S>, decay: Part<$T>, v: &Operand<'_, $T>, weights: RealWeights<'_, $T>)
                 -> Result<Modification, Error>;
-            modify_carrying(factor: &mut Factor<$T, $S>, decay: $T, v: &Operand<'_, $T>, weights: Weights<'_, $T>,
+            modify_carrying(factor: &mut Factor<$T, $S>, decay: Part<$T>, v: &Operand<'_, $T>, weights: RealWeights<'_, $T>,
                 y: &Operand<'_, $T>, carried: &mut Carried<$T>) -> Result<Modification, Error>;
-            carry(factor: &Factor<$T, $S>, b: &Operand<'_, $T>, sums: &[$T]) -> Result<Carried<$T>, Error>;
+            carry(factor: &Factor<$T, $S>, b: &Operand<'_, $T>, sums: &[Part<$T>]) -> Result<Carried<$T>, Error>;
             solve(factor: &Factor<$T, $S>, sides: &[Side], rhs: &Operand<'_, $T>) -> Result<Mat<$T>, Error>;
             solve_in_place(factor: &Factor<$T, $S>, sides: &[Side], rhs: OperandMut<'_, $T>) -> Result<(), Error>;
             multiply(factor: &Factor<$T, $S>, sides: &[Side], x: &Operand<'_, $T>) -> Result<Mat<$T>, Error>;
@@ -52,8 +60,8 @@ macro_rules! with_verbs {
                 -> Result<(Mat<$T>, Mat<$T>), Error>;
             solve_extended(factor: &Factor<$T, $S>, s: MatRef<'_, $T>, corner: MatRef<'_, $T>, rhs: &Operand<'_, $T>, par: Par)
                 -> Result<Mat<$T>, Error>;
-            condition(factor: &Factor<$T, $S>) -> Result<$T, Error>;
-            log_det(factor: &Factor<$T, $S>) -> Result<$T, Error>;
+            condition(factor: &Factor<$T, $S>) -> Result<Part<$T>, Error>;
+            log_det(factor: &Factor<$T, $S>) -> Result<Part<$T>, Error>;
             to_l(factor: &Factor<$T, $S>) -> Result<Mat<$T>, Error>;
             reconstruct(factor: &Factor<$T, $S>, par: Par) -> Result<Mat<$T>, Error>;
         }
@@ -72,7 +80,7 @@ macro_rules! defaults {
 
 /// The verbs on a factor in this storage. The defaults suffice for every storage.
 #[allow(private_interfaces, reason = "public in name only: the module is not exported")]
-pub trait Verbs<T: Real>: Storage<T> + Sized {
+pub trait Verbs<T: Element>: Storage<T> + Sized {
     with_verbs!(defaults, T, Self);
 }
 
@@ -84,7 +92,7 @@ macro_rules! declarations {
 
 /// The same as functions that are not generic. Implemented for the scalar types.
 #[allow(private_interfaces, reason = "public in name only: the module is not exported")]
-pub trait Compiled<S: Storage<Self>>: Real {
+pub trait Compiled<S>: Element {
     with_verbs!(declarations, Self, S);
 }
 
@@ -120,6 +128,8 @@ macro_rules! compiled_for {
 
 compiled_for!(f32, HostFactor<f32>);
 compiled_for!(f64, HostFactor<f64>);
+compiled_for!(c32, HostFactor<c32>);
+compiled_for!(c64, HostFactor<c64>);
 compiled_for!(f32, AnyStorage<f32>);
 compiled_for!(f64, AnyStorage<f64>);
 
@@ -129,6 +139,6 @@ impl<T: Compiled<HostFactor<T>>> Verbs<T> for HostFactor<T> {
 }
 
 #[allow(private_interfaces, reason = "public in name only: the module is not exported")]
-impl<T: Compiled<AnyStorage<T>>> Verbs<T> for AnyStorage<T> {
+impl<T: Real + Compiled<AnyStorage<T>>> Verbs<T> for AnyStorage<T> {
     with_verbs!(calls, T, Self);
 }

@@ -35,7 +35,7 @@ pub use crate::opencl;
 
 use crate::error::Error;
 use crate::operand::Operand;
-use crate::scalar::Scalar;
+use crate::scalar::RealScalar;
 use faer::Mat;
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ use std::time::Duration;
 /// # Errors
 /// `Shape`, `NonFinite`, `Overflow` or `NotPositiveDefinite`; `Tuning` for a number of threads out of range; `Device` from a
 /// GPU or an OpenCL device, and if cuSOLVER is asked for and not found. Cost: n³/3 flops.
-pub fn factorize<'a, T: Scalar>(a: impl Into<Operand<'a, T>>, method: &Method) -> Result<Mat<T>, Error> {
+pub fn factorize<'a, T: RealScalar>(a: impl Into<Operand<'a, T>>, method: &Method) -> Result<Mat<T>, Error> {
     timed(a, method).map(|(l, _)| l)
 }
 
@@ -57,7 +57,7 @@ pub fn factorize<'a, T: Scalar>(a: impl Into<Operand<'a, T>>, method: &Method) -
 ///
 /// # Errors
 /// As [`factorize`].
-pub fn timed<'a, T: Scalar>(
+pub fn timed<'a, T: RealScalar>(
     a: impl Into<Operand<'a, T>>,
     method: &Method,
 ) -> Result<(Mat<T>, Duration), Error> {

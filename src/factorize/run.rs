@@ -2,14 +2,16 @@
 
 use super::method::Method;
 use super::{sequential, threads};
-use crate::check::{extent, finite_lower, room_for_copy};
+use crate::check::{extent, finite_hermitian, room_for_copy};
 use crate::compiled::functions;
 #[cfg(feature = "cuda")]
 use crate::cuda::{self, Device};
+use crate::element::Element;
 use crate::error::Error;
 use crate::host::blocked;
 use crate::host::layout::lower;
 use crate::host::threads::Threads;
+use crate::number::Float;
 #[cfg(feature = "opencl")]
 use crate::opencl;
 use crate::operand::Operand;
@@ -66,10 +68,14 @@ fn in_device_memory<T: Real>(
 ///
 /// # Errors
 /// `Shape`, `NonFinite` or `Overflow`.
-pub(crate) fn check<T: Real>(a: MatRef<'_, T>) -> Result<f64, Error> {
+pub(crate) fn check<T: Element>(a: MatRef<'_, T>) -> Result<f64, Error> {
     extent("a", "columns", a.nrows(), a.ncols())?;
     room_for_copy::<T>("a", a.shape())?;
-    finite_lower("a", a)?;
-    let largest = a.diagonal().column_vector().iter().fold(0.0, |m: f64, x| m.max(x.to_f64()));
-    if largest > T::LARGE_SQUARE.to_f64() { Err(Error::Overflow { argument: "a" }) } else { Ok(largest) }
+    finite_hermitian("a", a)?;
+    let largest = a.diagonal().column_vector().iter().fold(0.0, |m: f64, x| m.max(x.real().to_f64()));
+    if largest > T::Part::LARGE_SQUARE.to_f64() {
+        Err(Error::Overflow { argument: "a" })
+    } else {
+        Ok(largest)
+    }
 }

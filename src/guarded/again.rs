@@ -1,10 +1,10 @@
 //! Repeats a modification that broke down, in twice the precision.
 
 use super::Guarded;
+use crate::element::Element;
 use crate::error::Error;
 use crate::host::squares::row_norm;
 use crate::operand::{Operand, OperandMut};
-use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::{Edit, Op, Side, Storage};
 use crate::structure::Border;
@@ -15,7 +15,7 @@ use faer::{MatMut, MatRef};
 /// L in the memory of an engine, and the bound on its rows.
 struct There<'a, F>(&'a F, f64);
 
-impl<T: Real, F: Storage<T>> Triangle<T> for There<'_, F> {
+impl<T: Element, F: Storage<T>> Triangle<T> for There<'_, F> {
     fn solve(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error> {
         self.0.apply(Op::Solve(&[side]), OperandMut::Host(rhs))
     }
@@ -29,13 +29,17 @@ impl<T: Real, F: Storage<T>> Triangle<T> for There<'_, F> {
     }
 }
 
-impl<T: Real, F: Storage<T>> Guarded<T, F> {
-    /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ.
+impl<T: Element, F: Storage<T>> Guarded<T, F> {
+    /// L Lᴴ ← L Lᴴ + V diag(w) Vᴴ.
     ///
     /// # Errors
     /// `Shape`, `NonFinite` or `Overflow` of V or w; `NotPositiveDefinite`, `Device` or `Poisoned`.
     #[inline(always)]
-    pub fn modify(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification, Error> {
+    pub fn modify(
+        &mut self,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T::Part>,
+    ) -> Result<Modification, Error> {
         if let Some(report) = self.modify_directly(v, weights) {
             return Ok(report);
         }
@@ -48,7 +52,7 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
     ///
     /// # Errors
     /// As [`modify`](Self::modify), as far as they are found within the call. After an error nothing is in flight.
-    pub fn submit(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
+    pub fn submit(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T::Part>) -> Result<(), Error> {
         self.submit_once(v, weights).or_else(|error| {
             let report = self.or_again(Err(error), |_| Given::new(v, weights))?;
             self.has_landed(report);
@@ -60,7 +64,11 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
     ///
     /// # Errors
     /// As [`modify`](Self::modify).
-    pub fn dry_run(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification, Error> {
+    pub fn dry_run(
+        &mut self,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T::Part>,
+    ) -> Result<Modification, Error> {
         match self.dry_run_once(v, weights) {
             Err(Error::NotPositiveDefinite { column }) => {
                 self.again(column, &Given::new(v, weights)?).map(|(_, report)| report)

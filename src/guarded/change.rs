@@ -3,9 +3,10 @@
 
 use super::{Guarded, Source, swept};
 use crate::check::finite;
+use crate::element::Element;
 use crate::error::Error;
+use crate::number::{Float, Number};
 use crate::operand::OperandMut;
-use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::{Edit, Op, Room, Staged, Storage, pivots};
 use crate::structure::{
@@ -17,18 +18,18 @@ use faer::{Mat, MatMut, MatRef, Par};
 
 /// New rows and columns whose border has been computed: their position, their number and the number of old ones they replace,
 /// and the part of the border below the diagonal, if the host has it.
-struct Entry<'a, T> {
+struct Entry<'a, T: Number> {
     places: (usize, usize, usize),
     argument: &'static str,
     /// The columns of A, if they are in host memory.
     columns: Option<MatRef<'a, T>>,
     row_norm: f64,
     below: MatRef<'a, T>,
-    least_ratio: T,
+    least_ratio: T::Part,
     log_det: f64,
 }
 
-impl<T: Real, F: Storage<T>> Guarded<T, F> {
+impl<T: Element, F: Storage<T>> Guarded<T, F> {
     /// Inserts rows and columns at `at`. `columns` are the columns of A, in the numbering of the new A, and have been checked.
     /// The first `replaced` of them replace old ones.
     ///
@@ -141,7 +142,9 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
         self.bound_rows(row_norm);
         let (factor, history) = self.factor_and_history();
         match columns {
-            Some(columns) => history.came(at, replaced, (0..rank).map(|j| columns[(at + j, j)].to_f64())),
+            Some(columns) => {
+                history.came(at, replaced, (0..rank).map(|j| columns[(at + j, j)].real().to_f64()))
+            }
             None => history.came_unseen(at, replaced, (at..at + rank).map(|row| factor.pivot(row).to_f64())),
         }
         Ok(report.and(least_ratio.to_f64(), log_det))
@@ -191,7 +194,7 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
 
     fn shift(&mut self, from: usize, to: usize) -> Result<Modification, Error> {
         let order = self.order();
-        let old: Vec<T> = pivots(self.regular()?).collect();
+        let old: Vec<T::Part> = pivots(self.regular()?).collect();
         let mut new = Rearrangement::default();
         let new = match from < to {
             true => new.forwards(from, to, order),
@@ -202,16 +205,16 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
                 remake(factor, &[from], new, to)?;
                 // Computed from the determinant, which a shift does not change.
                 let between = (from..to).map(|j| old[j + 1].to_f64() / factor.pivot(j).to_f64());
-                let pivot = T::from_f64(between.product::<f64>() * old[from].to_f64());
+                let pivot = T::Part::from_f64(between.product::<f64>() * old[from].to_f64());
                 factor.edit(Edit::Close { column: to, pivot })
             }
             true => remake(factor, &[from], new, order).map(|_| ()),
             false => factor.edit(Edit::MoveUp { from, to }),
         })?;
-        let diagonal: Vec<T> = pivots(self.factor()).collect();
+        let diagonal: Vec<T::Part> = pivots(self.factor()).collect();
         let rows = new.rows.iter().flat_map(|run| run.new_places().zip(run.old_places()));
         let ratios = rows.map(|(new, before)| diagonal[new] / old[before]).map(|ratio| ratio * ratio);
-        let least = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
+        let least = ratios.fold(T::Part::ONE, |least, ratio| if ratio < least { ratio } else { least });
         Ok(Modification::identity().and(least.to_f64(), 0.0))
     }
 
@@ -236,11 +239,11 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
     /// # Errors
     /// `NotPositiveDefinite`: a row whose square overflows exceeds its diagonal entry of A by far.
     fn finite_square(&self, first: usize, x: MatRef<'_, T>) -> Result<(), Error> {
-        let most = T::LARGE_SQUARE.to_f64() / x.ncols() as f64;
+        let most = T::Part::LARGE_SQUARE.to_f64() / x.ncols() as f64;
         if finite("x", x).is_ok_and(|largest| largest.to_f64() * largest.to_f64() <= most) {
             return Ok(());
         }
-        let large = |x: &T| !(x.to_f64() * x.to_f64() <= most);
+        let large = |x: &T| !(x.square_to_f64() <= most);
         match (0..x.nrows()).find(|&i| x.row(i).iter().any(large)) {
             Some(row) => Err(Error::NotPositiveDefinite { column: first + row }),
             None => Ok(()),
@@ -249,8 +252,8 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
 
     /// The bound on the rows of L after insertion of these columns of A, whose diagonal begins at row `at`.
     fn row_norm_with(&self, at: usize, columns: MatRef<'_, T>, argument: &'static str) -> Result<f64, Error> {
-        let largest = (0..columns.ncols()).map(|j| columns[(at + j, j)].to_f64()).fold(0.0, f64::max);
-        if largest > T::LARGE_SQUARE.to_f64() {
+        let largest = (0..columns.ncols()).map(|j| columns[(at + j, j)].real().to_f64()).fold(0.0, f64::max);
+        if largest > T::Part::LARGE_SQUARE.to_f64() {
             return Err(Error::Overflow { argument });
         }
         Ok(self.row_norm().max(largest.sqrt()))
@@ -263,7 +266,7 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
 }
 
 /// Rearranges L, and updates its columns up to `end` with the given old columns as V. It cannot break down.
-fn remake<T: Real, F: Storage<T>>(
+fn remake<T: Element, F: Storage<T>>(
     factor: &mut F,
     columns: &[usize],
     new: &Rearrangement,
@@ -298,7 +301,7 @@ fn remake<T: Real, F: Storage<T>>(
 ///
 /// # Errors
 /// `Device`.
-fn given<T: Real>(factor: &impl Storage<T>, v: &ColumnsAsV<'_, T>) -> Result<Given<T>, Error> {
+fn given<T: Element>(factor: &impl Storage<T>, v: &ColumnsAsV<'_, T>) -> Result<Given<T>, Error> {
     let (order, [plus, minus]) = (factor.order(), [v.columns.len(), v.minus.1.ncols()]);
     let mut l = Mat::new();
     if plus > 0 {
@@ -306,6 +309,6 @@ fn given<T: Real>(factor: &impl Storage<T>, v: &ColumnsAsV<'_, T>) -> Result<Giv
         factor.read(l.as_mut())?;
     }
     let all = gather_v(&l, v, (&mut Mat::new(), v.order)).to_owned();
-    let weights = (0..plus + minus).map(|r| if r < plus { T::ONE } else { -T::ONE }).collect();
+    let weights = (0..plus + minus).map(|r| if r < plus { T::Part::ONE } else { -T::Part::ONE }).collect();
     Ok(Given { v: all, weights, start: 0, scale: 1.0 })
 }

@@ -1,20 +1,25 @@
 //! Modifications that need no sweep, under the failure contract.
 
 use super::Guarded;
+use crate::element::Element;
+use crate::number::Float;
 use crate::operand::Operand;
-use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::Swept;
 use crate::sweep::weights::Weights;
 
-impl<T: Real, F: Swept<T>> Guarded<T, F> {
-    /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ without a sweep, if the storage can. Returns `None`, with L as it was, if not, or if anything is
+impl<T: Element, F: Swept<T>> Guarded<T, F> {
+    /// L Lᴴ ← L Lᴴ + V diag(w) Vᴴ without a sweep, if the storage can. Returns `None`, with L as it was, if not, or if anything is
     /// to be refused: what and why [`modify`](Self::modify) finds out.
     #[inline(always)]
-    pub fn modify_directly(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Option<Modification> {
+    pub fn modify_directly(
+        &mut self,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T::Part>,
+    ) -> Option<Modification> {
         let &Operand::Host(v) = v else { return None };
         // V is finite, and its square far from overflow, if the modification is made. That of L must be as far before it.
-        let largest = (T::LARGE_SQUARE * T::UNIT).to_f64();
+        let largest = (T::Part::LARGE_SQUARE * T::Part::UNIT).to_f64();
         let ready = !self.poisoned && self.singular.is_none() && self.flight.is_none();
         if !(ready && self.row_norm * self.row_norm <= largest && self.history.reads_v()) {
             return None;

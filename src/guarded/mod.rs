@@ -16,10 +16,11 @@ mod change;
 mod direct;
 mod scaled;
 
+use crate::element::Element;
 use crate::error::{DeviceErrorKind, Error};
 use crate::history::History;
+use crate::number::{Float, Number};
 use crate::operand::{Operand, OperandMut};
-use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::{Op, Room, Safeguard, Side, Staged, Storage, Swept, Target};
 use crate::sweep::outline::Outline;
@@ -30,9 +31,9 @@ use core::ops::Range;
 
 /// The origin of V.
 #[derive(Clone, Copy)]
-pub(crate) enum Source<'a, T: Real> {
+pub(crate) enum Source<'a, T: Element> {
     /// The caller, with weights.
-    V(&'a Operand<'a, T>, Weights<'a, T>),
+    V(&'a Operand<'a, T>, Weights<'a, T::Part>),
     /// L.
     L,
 }
@@ -67,7 +68,7 @@ pub(crate) struct Guarded<T, F> {
     singular: Option<usize>,
 }
 
-impl<T: Real, F: Swept<T> + Clone> Clone for Guarded<T, F> {
+impl<T: Element, F: Swept<T> + Clone> Clone for Guarded<T, F> {
     /// The clone of a factor with a modification in flight is a clone of the factor before it.
     fn clone(&self) -> Self {
         let Self { factor, row_norm, history, poisoned, singular, .. } = self;
@@ -83,7 +84,7 @@ impl<T: Real, F: Swept<T> + Clone> Clone for Guarded<T, F> {
     }
 }
 
-impl<T: Real, F: Swept<T>> Guarded<T, F> {
+impl<T: Element, F: Swept<T>> Guarded<T, F> {
     pub fn new(factor: F, row_norm: f64, history: History) -> Self {
         Self { factor, row_norm, flight: None, scalar: PhantomData, history, poisoned: false, singular: None }
     }
@@ -148,7 +149,7 @@ impl<T: Real, F: Swept<T>> Guarded<T, F> {
         self.singular.map_or(Ok(factor), |column| Err(Error::Singular { column }))
     }
 
-    /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ, by one sweep. A breakdown is left to `wide`.
+    /// L Lᴴ ← L Lᴴ + V diag(w) Vᴴ, by one sweep. A breakdown is left to `wide`.
     ///
     /// # Errors
     /// `Shape`, `NonFinite` or `Overflow` of V or w; `NotPositiveDefinite`, `Device` or `Poisoned`.
@@ -156,7 +157,7 @@ impl<T: Real, F: Swept<T>> Guarded<T, F> {
     pub fn modify_once(
         &mut self,
         v: &Operand<'_, T>,
-        weights: Weights<'_, T>,
+        weights: Weights<'_, T::Part>,
     ) -> Result<Modification, Error> {
         self.ready_for(v, weights)?;
         v.read_from(self.factor.traits().memory, |v| {
@@ -194,7 +195,7 @@ impl<T: Real, F: Swept<T>> Guarded<T, F> {
     ///
     /// # Errors
     /// As [`modify_once`](Self::modify_once), as far as they are found within the call. After an error nothing is in flight.
-    pub fn submit_once(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
+    pub fn submit_once(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T::Part>) -> Result<(), Error> {
         self.ready_for(v, weights)?;
         let begun = v.read_from(self.factor.traits().memory, |v| {
             self.begin(Source::V(v, weights), |factor| factor.stage(&Staged::Given(v, weights)))
@@ -263,7 +264,7 @@ impl<T: Real, F: Swept<T>> Guarded<T, F> {
         self.row_norm = row_norm;
         self.history.note(|column| self.factor.pivot(column));
         if self.singular.is_some() {
-            self.singular = (0..self.order()).find(|&j| self.factor.pivot(j) == T::ZERO);
+            self.singular = (0..self.order()).find(|&j| self.factor.pivot(j) == T::Part::ZERO);
         }
         Ok(report)
     }
@@ -315,7 +316,7 @@ impl<T: Real, F: Swept<T>> Guarded<T, F> {
     pub fn dry_run_once(
         &mut self,
         v: &Operand<'_, T>,
-        weights: Weights<'_, T>,
+        weights: Weights<'_, T::Part>,
     ) -> Result<Modification, Error> {
         self.ready_for(v, weights)?;
         let memory = self.factor.traits().memory;
@@ -385,7 +386,7 @@ impl<T: Real, F: Swept<T>> Guarded<T, F> {
 
     /// Finishes an abandoned modification and discards its outcome; checks the shapes of V and w and the memory for V.
     #[inline(always)]
-    pub fn ready_for(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
+    pub fn ready_for(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T::Part>) -> Result<(), Error> {
         self.finish()?;
         weights.check(self.order(), v.shape())?;
         v.has_room_as_v()
@@ -421,7 +422,7 @@ impl<T: Real, F: Swept<T>> Guarded<T, F> {
     /// The bound on the rows of L after a modification.
     #[inline(always)]
     fn row_norm_after(&self, outline: &Outline) -> Result<f64, Error> {
-        let overflows = |row_norm: f64| row_norm * row_norm > T::LARGE_SQUARE.to_f64();
+        let overflows = |row_norm: f64| row_norm * row_norm > T::Part::LARGE_SQUARE.to_f64();
         let norm_of_both = |a: f64, b: f64| (a * a + b * b).sqrt();
         let mut row_norm = norm_of_both(self.row_norm, outline.row_norm);
         if overflows(row_norm) {
@@ -433,7 +434,7 @@ impl<T: Real, F: Swept<T>> Guarded<T, F> {
 }
 
 /// Sweeps with V as it was staged, which cannot break down, to where the storage prefers to write.
-fn swept<T: Real, F: Swept<T>>(
+fn swept<T: Element, F: Swept<T>>(
     factor: &mut F,
     outline: &Outline,
     columns: Range<usize>,
@@ -449,7 +450,7 @@ fn swept<T: Real, F: Swept<T>>(
     Ok(report)
 }
 
-impl<T: Real, F: Storage<T>> Guarded<T, F> {
+impl<T: Element, F: Storage<T>> Guarded<T, F> {
     /// Waits for the modification in flight, and solves with the resulting factor. The shape of `rhs` is right.
     ///
     /// # Errors

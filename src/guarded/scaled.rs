@@ -2,10 +2,11 @@
 
 use super::{Guarded, Source};
 use crate::carried::Carried;
-use crate::check::room;
+use crate::check::{finite, room};
+use crate::element::Element;
 use crate::error::Error;
+use crate::number::{Float, Number};
 use crate::operand::{Operand, OperandMut};
-use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::{Edit, Op, Side, Staged, Storage, pivots};
 use crate::sweep::outline::Outline;
@@ -13,21 +14,21 @@ use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use crate::wide::Given;
 use core::cell::Cell;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Accum, Conj, Mat, MatRef, Par};
 
 /// The rows y that are added or removed, and the carried right-hand sides.
 type Carrying<'a, T> = (MatRef<'a, T>, &'a mut Carried<T>);
 
-impl<T: Real, F: Storage<T>> Guarded<T, F> {
-    /// L Lᵀ ← δ L Lᵀ + V diag(w) Vᵀ = δ (L Lᵀ + V diag(w / δ) Vᵀ).
+impl<T: Element, F: Storage<T>> Guarded<T, F> {
+    /// L Lᴴ ← δ L Lᴴ + V diag(w) Vᴴ = δ (L Lᴴ + V diag(w / δ) Vᴴ).
     pub fn modify_scaled(
         &mut self,
-        decay: T,
+        decay: T::Part,
         v: &Operand<'_, T>,
-        weights: Weights<'_, T>,
+        weights: Weights<'_, T::Part>,
         carrying: Option<Carrying<'_, T>>,
     ) -> Result<Modification, Error> {
-        if !(decay > T::ZERO && decay <= T::ONE) {
+        if !(decay > T::Part::ZERO && decay <= T::Part::ONE) {
             return Err(Error::OutOfRange { argument: "decay", rule: "positive and at most 1" });
         }
         self.ready_for(v, weights)?;
@@ -39,15 +40,16 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
             return Ok(Modification::identity());
         }
         room::<T>("v", columns, (1, 0))?;
-        let each: Vec<T> = (0..columns).map(|r| weights.of(r) / decay).collect();
+        let each: Vec<T::Part> = (0..columns).map(|r| weights.of(r) / decay).collect();
         if each.iter().any(|w| !w.is_finite()) {
             let rule = "large enough that weights divided by it are finite";
             return Err(Error::OutOfRange { argument: "decay", rule });
         }
         if let Some((y, _)) = &carrying {
-            let largest = |all: MatRef<'_, T>| all.norm_max().to_f64();
-            let of_weights = largest(MatRef::from_column_major_slice(&each, columns, 1));
-            if largest(*y).powi(2) * of_weights * columns as f64 > T::LARGE_SQUARE.to_f64() {
+            let of_weights = each.iter().fold(0.0, |largest: f64, w| largest.max(w.abs().to_f64()));
+            if finite("y", *y)?.to_f64().powi(2) * of_weights * columns as f64
+                > T::Part::LARGE_SQUARE.to_f64()
+            {
                 return Err(Error::Overflow { argument: "y" });
             }
         }
@@ -75,7 +77,7 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
                 .z
                 .subrows_mut(0, start)
                 .col_iter_mut()
-                .for_each(|z| z.iter_mut().for_each(|z| *z *= root));
+                .for_each(|z| z.iter_mut().for_each(|z| *z = z.times(root)));
             let changes =
                 self.in_place(|factor| Ok(factor.carried((y, &each), start, carried.z.as_mut())))?;
             carried.add(decay.to_f64(), changes.into_iter());
@@ -96,9 +98,9 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
     /// A modification, scaled by δ and repeated if it breaks down. Also returns the column of L at which the sweep began.
     fn scaled_or_again(
         &mut self,
-        decay: T,
+        decay: T::Part,
         v: &Operand<'_, T>,
-        weights: Weights<'_, T>,
+        weights: Weights<'_, T::Part>,
     ) -> Result<(Modification, usize), Error> {
         let scale = if self.factor().traits().scales { decay.sqrt().to_f64() } else { 1.0 };
         let again = |guarded: &mut Self, start, swept| {
@@ -113,15 +115,15 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
     /// and may replace the outcome. Also returns this column, or the order if there was no sweep.
     fn scaled(
         &mut self,
-        decay: T,
-        (v, weights): (&Operand<'_, T>, Weights<'_, T>),
+        decay: T::Part,
+        (v, weights): (&Operand<'_, T>, Weights<'_, T::Part>),
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
         behind: impl FnOnce(&mut Self, usize, Result<Modification, Error>) -> Result<Modification, Error>,
     ) -> Result<(Modification, usize), Error> {
         let (order, root, scales) = (self.order(), decay.sqrt(), self.factor().traits().scales);
         // Zero pivots of a singular factor remain zero.
-        let lost = |pivot: T| pivot != T::ZERO && !(pivot * root >= T::LEAST_PIVOT);
-        if decay != T::ONE && pivots(self.healthy()?).any(lost) {
+        let lost = |pivot: T::Part| pivot != T::Part::ZERO && !(pivot * root >= T::Part::LEAST_PIVOT);
+        if decay != T::Part::ONE && pivots(self.healthy()?).any(lost) {
             let rule = "large enough that no pivot of the factor is lost";
             return Err(Error::OutOfRange { argument: "decay", rule });
         }
@@ -136,7 +138,7 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
         });
         let start = start.get();
         let report = behind(self, start, swept)?;
-        if decay != T::ONE {
+        if decay != T::Part::ONE {
             let rest = if scales { start } else { order };
             self.in_place(|factor| {
                 factor.edit(Edit::Scale { columns: rest, by: root }).map_err(Stop::after_a_change)
@@ -150,7 +152,7 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
 
 /// Right-hand sides computed apart from the sweep, for engines whose sweeps carry none.
 ///
-/// With x = A⁻¹ b before and x' after, e = y − Vᵀ x and e' = y − Vᵀ x', the sums of squares change by Σ_r w_r e_r e'_r, a sum
+/// With x = A⁻¹ b before and x' after, e = y − Vᴴ x and e' = y − Vᴴ x', the sums of squares change by Σ_r w_r ē_r e'_r, a sum
 /// without cancellation between large terms.
 struct CarriedSeparately<T> {
     /// b' / δ, later z.
@@ -160,10 +162,10 @@ struct CarriedSeparately<T> {
     y: Mat<T>,
 }
 
-impl<T: Real> CarriedSeparately<T> {
+impl<T: Element> CarriedSeparately<T> {
     fn before<F: Storage<T>>(
         factor: &F,
-        (v, weights): (MatRef<'_, T>, &[T]),
+        (v, weights): (MatRef<'_, T>, &[T::Part]),
         y: MatRef<'_, T>,
         carried: &Carried<T>,
     ) -> Result<Self, Error> {
@@ -171,8 +173,8 @@ impl<T: Real> CarriedSeparately<T> {
         factor.apply(Op::Solve(&[Side::Transpose]), OperandMut::Host(x.as_mut()))?;
         let mut b = carried.z.clone();
         factor.apply(Op::Multiply(Side::L), OperandMut::Host(b.as_mut()))?;
-        let weighted = Mat::from_fn(y.nrows(), y.ncols(), |r, c| weights[r] * y[(r, c)]);
-        T::matmul(b.as_mut(), Accum::Add, v, weighted.as_ref(), T::ONE, Par::Seq);
+        let weighted = Mat::from_fn(y.nrows(), y.ncols(), |r, c| y[(r, c)].times(weights[r]));
+        T::matmul(b.as_mut(), Accum::Add, (v, Conj::No), weighted.as_ref(), T::ONE, Par::Seq);
         if !b.as_ref().is_all_finite() {
             return Err(Error::Overflow { argument: "y" });
         }
@@ -183,11 +185,11 @@ impl<T: Real> CarriedSeparately<T> {
     fn after<F: Storage<T>>(
         &mut self,
         factor: &F,
-        (v, weights): (MatRef<'_, T>, &[T]),
-        decay: T,
+        (v, weights): (MatRef<'_, T>, &[T::Part]),
+        decay: T::Part,
     ) -> Result<Vec<f64>, Error> {
-        // A' is δ (A + V diag(w / δ) Vᵀ).
-        self.z.col_iter_mut().for_each(|b| b.iter_mut().for_each(|b| *b *= decay));
+        // A' is δ (A + V diag(w / δ) Vᴴ).
+        self.z.col_iter_mut().for_each(|b| b.iter_mut().for_each(|b| *b = b.times(decay)));
         factor.apply(Op::Solve(&[Side::L]), OperandMut::Host(self.z.as_mut()))?;
         if !self.z.as_ref().is_all_finite() {
             return Ok(vec![f64::NAN; self.y.ncols()]);
@@ -197,15 +199,21 @@ impl<T: Real> CarriedSeparately<T> {
         let after = residual(v, x.as_ref(), self.y.as_ref());
         let change = |c: usize| {
             let rows = weights.iter().enumerate();
-            rows.map(|(r, w)| w.to_f64() * self.residual[(r, c)].to_f64() * after[(r, c)].to_f64()).sum()
+            rows.map(|(r, w)| {
+                let (before, after) = (&[self.residual[(r, c)]], &[after[(r, c)]]);
+                // The real part of the product; the imaginary parts of all rows add up to zero.
+                let parts = T::parts(before).iter().zip(T::parts(after));
+                parts.map(|(e, f)| w.to_f64() * e.to_f64() * f.to_f64()).sum::<f64>()
+            })
+            .sum()
         };
         Ok((0..self.y.ncols()).map(change).collect())
     }
 }
 
-/// y − Vᵀ x.
-fn residual<T: Real>(v: MatRef<'_, T>, x: MatRef<'_, T>, y: MatRef<'_, T>) -> Mat<T> {
+/// y − Vᴴ x.
+fn residual<T: Element>(v: MatRef<'_, T>, x: MatRef<'_, T>, y: MatRef<'_, T>) -> Mat<T> {
     let mut rest = y.to_owned();
-    T::matmul(rest.as_mut(), Accum::Add, v.transpose(), x, -T::ONE, Par::Seq);
+    T::matmul(rest.as_mut(), Accum::Add, (v.transpose(), Conj::Yes), x, -T::ONE, Par::Seq);
     rest
 }

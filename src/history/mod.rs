@@ -1,6 +1,6 @@
 //! An estimate of the accumulated rounding errors of all modifications, row by row of A.
 //!
-//! A modification A ← δ A + V₊ V₊ᵀ − V₋ V₋ᵀ leaves errors |R_ij| of about u √(m_i m_j), where m_i is the diagonal entry of
+//! A modification A ← δ A + V₊ V₊ᴴ − V₋ V₋ᴴ leaves errors |R_ij| of about u √(m_i m_j), where m_i is the diagonal entry of
 //! δ A + V₊ V₊ᵀ. Later modifications do not change these errors, while A grows or shrinks. So with e_i a_ii for the sum of all m_i
 //! so far (times δ where A is),
 //!
@@ -13,7 +13,8 @@
 mod pivots;
 mod rows;
 
-use crate::real::Real;
+use crate::host::dense::Dense;
+use crate::number::{Float, Number};
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::MatRef;
@@ -59,7 +60,7 @@ impl History {
 
     /// Of a factor with these pivots, whose rows have errors of this many units. The host has not read A; its diagonal is not
     /// smaller than the squares of the pivots.
-    pub fn of_pivots<T: Real>(pivots: impl Iterator<Item = T>, error: f64) -> Self {
+    pub fn of_pivots<R: Float>(pivots: impl Iterator<Item = R>, error: f64) -> Self {
         let squares = pivots.map(|pivot| pivot.to_f64() * pivot.to_f64()).collect();
         let errors = Pivots::of_rows(&mut Rows::new(squares, error));
         Self { known: Known::Pivots(errors), ..Self::default() }
@@ -93,12 +94,12 @@ impl History {
     /// finite. `added` is an upper bound of the squared norms of rows of the columns with a plus sign, if there are columns
     /// with a minus sign.
     #[inline]
-    pub fn expect<T: Real>(
+    pub fn expect<T: Number>(
         &mut self,
-        seen: Option<(MatRef<'_, T>, Weights<'_, T>)>,
+        seen: Option<(MatRef<'_, T>, Weights<'_, T::Part>)>,
         rank: usize,
         added: f64,
-        pivot: impl Fn(usize) -> T,
+        pivot: impl Fn(usize) -> T::Part,
     ) {
         self.expected = Some(unit(rank));
         match (&mut self.known, seen) {
@@ -115,7 +116,7 @@ impl History {
 
     /// Records that the expected modification has succeeded, with these pivots.
     #[inline]
-    pub fn note<T: Real>(&mut self, pivot: impl Fn(usize) -> T) {
+    pub fn note<R: Float>(&mut self, pivot: impl Fn(usize) -> R) {
         let Some(unit) = self.expected.take() else { return };
         self.modifications += 1;
         match &mut self.known {
@@ -133,7 +134,7 @@ impl History {
 
     /// Records a modification by V (n × k) that has been made. V and w are finite.
     #[inline(always)]
-    pub fn made<T: Real>(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) {
+    pub fn made<T: Number>(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) {
         let Known::Diagonal(rows) = &mut self.known else { return };
         self.modifications += 1;
         match v.ncols() {
@@ -232,6 +233,6 @@ fn shift(of: &mut [f64], from: usize, to: usize) {
 }
 
 /// The diagonal of A. (n × n)
-pub(crate) fn diagonal_of<T: Real>(a: MatRef<'_, T>) -> Vec<f64> {
-    a.diagonal().column_vector().iter().map(|a| a.to_f64()).collect()
+pub(crate) fn diagonal_of<T: Dense>(a: MatRef<'_, T>) -> Vec<f64> {
+    a.diagonal().column_vector().iter().map(|a| a.real().to_f64()).collect()
 }

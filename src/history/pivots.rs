@@ -12,7 +12,7 @@
 
 use super::rows::Rows;
 use super::{remove, replace, shift};
-use crate::real::Real;
+use crate::number::Float;
 use core::ops::Range;
 
 #[derive(Clone, Debug)]
@@ -48,13 +48,13 @@ impl Pivots {
         }
     }
 
-    pub fn expect<T: Real>(&mut self, pivot: impl Fn(usize) -> T, added: f64) {
+    pub fn expect<R: Float>(&mut self, pivot: impl Fn(usize) -> R, added: f64) {
         self.before.clear();
         self.before.extend((0..self.squares.len()).map(|column| pivot(column).to_f64()));
         self.added = added;
     }
 
-    pub fn note<T: Real>(&mut self, unit: f64, pivot: impl Fn(usize) -> T) {
+    pub fn note<R: Float>(&mut self, unit: f64, pivot: impl Fn(usize) -> R) {
         debug_assert!(self.before.len() == self.squares.len());
         let mut of_block = 1.0f64;
         for (i, old) in self.before.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::{remove, replace, shift};
 use crate::host::squares::{add_squares, largest_of};
-use crate::real::Real;
+use crate::number::{Float, Number};
 use crate::sweep::weights::Weights;
 use core::mem;
 use core::ops::Range;
@@ -47,7 +47,7 @@ impl Rows {
     }
 
     #[inline]
-    pub fn expect<T: Real>(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) {
+    pub fn expect<T: Number>(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) {
         self.plus.fill(0.0);
         self.minus.fill(0.0);
         for (r, column) in v.col_iter().enumerate() {
@@ -67,13 +67,13 @@ impl Rows {
 
     /// As `expect` and `note`, for a V of one column with this weight.
     #[inline]
-    pub fn add<T: Real>(&mut self, v: ColRef<'_, T>, weight: f64) {
+    pub fn add<T: Number>(&mut self, v: ColRef<'_, T>, weight: f64) {
         let (plus, minus) = if weight > 0.0 { (weight, 0.0) } else { (0.0, -weight) };
         match v.try_as_col_major() {
             Some(v) => add(&mut self.squares, &mut self.errors, v.as_slice(), (plus, minus)),
             None => {
                 for ((square, error), v) in self.squares.iter_mut().zip(&mut self.errors).zip(v.iter()) {
-                    let v = v.to_f64() * v.to_f64();
+                    let v = v.square_to_f64();
                     (*square, *error) = changed(*square, *error, (plus * v, minus * v), 1.0);
                 }
             }
@@ -115,11 +115,11 @@ impl Rows {
 
 /// The same for all rows. A function of its own, whose arguments are known to be apart.
 #[inline(never)]
-fn add<T: Real>(squares: &mut [f64], errors: &mut [f64], v: &[T], (plus, minus): (f64, f64)) {
+fn add<T: Number>(squares: &mut [f64], errors: &mut [f64], v: &[T], (plus, minus): (f64, f64)) {
     let n = squares.len();
     let (errors, v) = (&mut errors[..n], &v[..n]);
     for i in 0..n {
-        let v = v[i].to_f64() * v[i].to_f64();
+        let v = v[i].square_to_f64();
         (squares[i], errors[i]) = changed(squares[i], errors[i], (plus * v, minus * v), 1.0);
     }
 }

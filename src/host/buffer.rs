@@ -1,6 +1,6 @@
 //! Cache-line aligned, zero-initialized working memory that never shrinks.
 
-use crate::float::Float;
+use crate::number::Number;
 use core::marker::PhantomData;
 
 /// One cache line, which is also the alignment of the widest register.
@@ -42,7 +42,7 @@ impl<T> Buffer<T> {
     }
 }
 
-impl<T: Float> Buffer<T> {
+impl<T: Number> Buffer<T> {
     /// All scalars for which there is room.
     pub fn as_slice(&self) -> &[T] {
         let len = size_of_val(&*self.lines) / size_of::<T>();

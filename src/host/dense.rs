@@ -1,28 +1,35 @@
 //! Dense linear algebra by faer, compiled in this crate once for each scalar type: in a program that calls generic code, faer's
 //! kernels would be compiled again.
 
-use crate::float::Float;
+use crate::number::Number;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::ldlt::factor as ldlt;
 use faer::linalg::cholesky::llt::factor::{
     LltError, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
 };
-use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular};
+use faer::linalg::matmul::triangular::{BlockStructure, matmul_with_conj as triangular};
 use faer::linalg::{matmul, triangular_solve};
-use faer::traits::RealField;
-use faer::{Accum, MatMut, MatRef, Par, Spec};
+use faer::traits::ComplexField;
+use faer::{Accum, ColRef, Conj, MatMut, MatRef, Par, Spec, c32, c64};
 
-/// A factor of a product, and the part of it that is not zero.
-pub type Part<'a, T> = (MatRef<'a, T>, BlockStructure);
+/// A matrix, and whether its entries are conjugated.
+pub type Conjugable<'a, T> = (MatRef<'a, T>, Conj);
+
+/// A factor of a product, the part of it that is not zero, and whether its entries are conjugated.
+pub type Part<'a, T> = (MatRef<'a, T>, BlockStructure, Conj);
 
 /// The functions, by scalar type. They are no part of the public interface.
-pub trait Dense: Float + RealField {
+pub trait Dense: Number + ComplexField {
+    /// Σ |x|². (n)
+    #[doc(hidden)]
+    fn squared_norm(x: ColRef<'_, Self>) -> Self::Part;
+
     /// C ← α A B, or C + α A B. (m × n, m × k, k × n)
     #[doc(hidden)]
     fn matmul(
         c: MatMut<'_, Self>,
         accum: Accum,
-        a: MatRef<'_, Self>,
+        a: Conjugable<'_, Self>,
         b: MatRef<'_, Self>,
         alpha: Self,
         par: Par,
@@ -41,23 +48,27 @@ pub trait Dense: Float + RealField {
 
     /// B ← L⁻¹ B with L lower triangular. (n × n, n × m)
     #[doc(hidden)]
-    fn solve_lower(l: MatRef<'_, Self>, b: MatMut<'_, Self>, par: Par);
+    fn solve_lower(l: Conjugable<'_, Self>, b: MatMut<'_, Self>, par: Par);
 
     /// B ← U⁻¹ B with U upper triangular. (n × n, n × m)
     #[doc(hidden)]
-    fn solve_upper(u: MatRef<'_, Self>, b: MatMut<'_, Self>, par: Par);
+    fn solve_upper(u: Conjugable<'_, Self>, b: MatMut<'_, Self>, par: Par);
 
     /// Bytes of working memory of [`cholesky`](Self::cholesky), as a buffer.
     #[doc(hidden)]
     fn cholesky_memory(order: usize, par: Par) -> MemBuffer;
 
-    /// A ← L in the lower triangle; the upper one is working memory. (n × n)
+    /// A ← L in the lower triangle; the upper one is working memory, and diagonal entries may have a rounding error as imaginary
+    /// part. (n × n)
     ///
     /// # Errors
     /// The first column whose pivot is not positive.
     #[doc(hidden)]
     fn cholesky(a: MatMut<'_, Self>, par: Par, memory: &mut MemBuffer) -> Result<(), usize>;
+}
 
+/// The same for real numbers alone.
+pub trait RealDense: Dense {
     /// A ← L D Lᵀ without pivoting: L with a unit diagonal below the diagonal, D on it; the upper triangle is working memory. (n × n)
     ///
     /// # Errors
@@ -67,29 +78,41 @@ pub trait Dense: Float + RealField {
 }
 
 macro_rules! compiled {
-    ($($scalar:ident)*) => {$(
+    ($($scalar:ident: |$given:ident| $conj:expr;)*) => {$(
         impl Dense for $scalar {
-            fn matmul(c: MatMut<'_, Self>, accum: Accum, a: MatRef<'_, Self>, b: MatRef<'_, Self>, alpha: Self, par: Par) {
-                matmul::matmul(c, accum, a, b, alpha, par);
+            fn squared_norm(x: ColRef<'_, Self>) -> Self::Part {
+                x.squared_norm_l2()
+            }
+
+            fn matmul(
+                c: MatMut<'_, Self>,
+                accum: Accum,
+                (a, $given): Conjugable<'_, Self>,
+                b: MatRef<'_, Self>,
+                alpha: Self,
+                par: Par,
+            ) {
+                matmul::matmul_with_conj(c, accum, a, $conj, b, Conj::No, alpha, par);
             }
 
             fn triangular_matmul(
                 (c, of_c): (MatMut<'_, Self>, BlockStructure),
                 accum: Accum,
-                (a, of_a): Part<'_, Self>,
-                (b, of_b): Part<'_, Self>,
+                (a, of_a, conj_a): Part<'_, Self>,
+                (b, of_b, conj_b): Part<'_, Self>,
                 alpha: Self,
                 par: Par,
             ) {
-                triangular(c, of_c, accum, a, of_a, b, of_b, alpha, par);
+                let [conj_a, conj_b] = [conj_a, conj_b].map(|$given| $conj);
+                triangular(c, of_c, accum, a, of_a, conj_a, b, of_b, conj_b, alpha, par);
             }
 
-            fn solve_lower(l: MatRef<'_, Self>, b: MatMut<'_, Self>, par: Par) {
-                triangular_solve::solve_lower_triangular_in_place(l, b, par);
+            fn solve_lower((l, $given): Conjugable<'_, Self>, b: MatMut<'_, Self>, par: Par) {
+                triangular_solve::solve_lower_triangular_in_place_with_conj(l, $conj, b, par);
             }
 
-            fn solve_upper(u: MatRef<'_, Self>, b: MatMut<'_, Self>, par: Par) {
-                triangular_solve::solve_upper_triangular_in_place(u, b, par);
+            fn solve_upper((u, $given): Conjugable<'_, Self>, b: MatMut<'_, Self>, par: Par) {
+                triangular_solve::solve_upper_triangular_in_place_with_conj(u, $conj, b, par);
             }
 
             fn cholesky_memory(order: usize, par: Par) -> MemBuffer {
@@ -103,7 +126,20 @@ macro_rules! compiled {
                     Err(LltError::NonPositivePivot { index }) => Err(index),
                 }
             }
+        }
+    )*};
+}
 
+compiled! {
+    f32: |_conj| Conj::No;
+    f64: |_conj| Conj::No;
+    c32: |conj| conj;
+    c64: |conj| conj;
+}
+
+macro_rules! compiled_for_real {
+    ($($scalar:ident)*) => {$(
+        impl RealDense for $scalar {
             fn ldlt(a: MatMut<'_, Self>, par: Par) -> Result<(), usize> {
                 let scratch = ldlt::cholesky_in_place_scratch::<Self>(a.nrows(), par, Spec::default());
                 let mut memory = MemBuffer::new(scratch);
@@ -117,4 +153,59 @@ macro_rules! compiled {
     )*};
 }
 
-compiled!(f32 f64);
+compiled_for_real!(f32 f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::Mat;
+
+    /// Entries of order 1, each different.
+    fn entry(i: usize, j: usize) -> c64 {
+        c64::new(((7 * i + 3 * j) % 11) as f64 / 11.0 - 0.5, ((5 * i + 8 * j) % 13) as f64 / 13.0 - 0.5)
+    }
+
+    /// L with a real positive diagonal. (n × n)
+    fn lower(n: usize) -> Mat<c64> {
+        Mat::from_fn(n, n, |i, j| match i.cmp(&j) {
+            core::cmp::Ordering::Less => c64::ZERO,
+            core::cmp::Ordering::Equal => c64::new(2.0, 0.0),
+            core::cmp::Ordering::Greater => entry(i, j).over((n as f64).sqrt()),
+        })
+    }
+
+    #[test]
+    fn a_complex_matrix_is_factored() {
+        for n in [1, 2, 7, 64, 150] {
+            let l = lower(n);
+            let a = &l * l.adjoint();
+            let mut again = a.clone();
+            let mut memory = c64::cholesky_memory(n, Par::Seq);
+            c64::cholesky(again.as_mut(), Par::Seq, &mut memory).unwrap();
+            for j in 0..n {
+                for i in j..n {
+                    assert!((again[(i, j)] - l[(i, j)]).abs() < 1e-13, "n {n}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn both_halves_of_a_complex_system_are_solved() {
+        for (n, m) in [(1, 1), (9, 2), (80, 3)] {
+            let (l, b) = (lower(n), Mat::from_fn(n, m, entry));
+            let (mut y, mut x) = (&l * &b, l.adjoint() * &b);
+            c64::solve_lower((l.as_ref(), Conj::No), y.as_mut(), Par::Seq);
+            c64::solve_upper((l.transpose(), Conj::Yes), x.as_mut(), Par::Seq);
+            assert!((y - &b).norm_max() < 1e-13 && (x - &b).norm_max() < 1e-13, "n {n}");
+        }
+    }
+
+    #[test]
+    fn an_operand_of_a_product_is_conjugated() {
+        let (a, b) = (Mat::from_fn(8, 5, entry), Mat::from_fn(8, 3, |i, j| entry(j, i + 1)));
+        let mut c = Mat::zeros(5, 3);
+        c64::matmul(c.as_mut(), Accum::Replace, (a.transpose(), Conj::Yes), b.as_ref(), c64::ONE, Par::Seq);
+        assert!((c - a.adjoint() * &b).norm_max() < 1e-15);
+    }
+}

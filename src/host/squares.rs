@@ -1,11 +1,11 @@
-//! Sums of squares of rows.
+//! Sums of squared magnitudes of rows.
 
-use crate::float::Float;
+use crate::number::{Float, Number};
 use faer::{ColRef, MatRef, Par};
 use rayon::prelude::*;
 
-/// The diagonal of L Lᵀ. (n × n, lower triangular)
-pub(crate) fn diagonal_of_product<T: Float>(l: MatRef<'_, T>, par: Par) -> Vec<f64> {
+/// The diagonal of L Lᴴ. (n × n, lower triangular)
+pub(crate) fn diagonal_of_product<T: Number>(l: MatRef<'_, T>, par: Par) -> Vec<f64> {
     /// Columns that one thread sums. A fixed number, so that the sums are the same for any number of threads.
     const TOGETHER: usize = 256;
     let sums = |first: usize| {
@@ -30,7 +30,7 @@ pub(crate) fn diagonal_of_product<T: Float>(l: MatRef<'_, T>, par: Par) -> Vec<f
 }
 
 /// The largest 2-norm of a row of L. (n × n, lower triangular)
-pub(crate) fn row_norm<T: Float>(l: MatRef<'_, T>) -> f64 {
+pub(crate) fn row_norm<T: Number>(l: MatRef<'_, T>) -> f64 {
     largest_of(&diagonal_of_product(l, Par::Seq)).sqrt()
 }
 
@@ -38,10 +38,13 @@ pub(crate) fn largest_of(of: &[f64]) -> f64 {
     of.iter().copied().fold(0.0, f64::max)
 }
 
-/// sums ← sums + weight x², entry by entry.
+/// sums ← sums + weight |x|², entry by entry.
 #[inline(always)]
-pub(crate) fn add_squares<T: Float>(sums: &mut [f64], column: ColRef<'_, T>, weight: f64) {
-    let add = |(sum, x): (&mut f64, &T)| *sum += weight * x.to_f64() * x.to_f64();
+pub(crate) fn add_squares<T: Number>(sums: &mut [f64], column: ColRef<'_, T>, weight: f64) {
+    let add = |(sum, x): (&mut f64, &T)| {
+        let parts = T::parts(core::slice::from_ref(x)).iter().map(|x| x.to_f64());
+        parts.for_each(|x| *sum += weight * x * x);
+    };
     match column.try_as_col_major() {
         Some(column) => sums.iter_mut().zip(column.as_slice()).for_each(add),
         None => sums.iter_mut().zip(column.iter()).for_each(add),

@@ -11,7 +11,7 @@ use crate::structure::{HostColumns, each_column};
 use crate::sweep::plan::Panel;
 use core::ops::Range;
 use faer::reborrow::ReborrowMut;
-use faer::{Accum, ColMut, ColRef, MatMut, MatRef, Par};
+use faer::{Accum, ColMut, ColRef, Conj, MatMut, MatRef, Par};
 
 /// L (n × n), lower triangle, in panels of `panel_cols` columns. There is room for a factor of order `capacity`, both in the
 /// number of panels and in their rows.
@@ -201,7 +201,14 @@ impl<T: Real, A: Api> Panels<T, A> {
                     Side::Transpose => (first..first + cols, rows, part.transpose()),
                 };
                 let to = rhs.rb_mut().subrows_mut(to.start, to.len());
-                T::matmul(to, Accum::Add, part, from.subrows(source.start, source.len()), T::ONE, par);
+                T::matmul(
+                    to,
+                    Accum::Add,
+                    (part, Conj::No),
+                    from.subrows(source.start, source.len()),
+                    T::ONE,
+                    par,
+                );
             }
         }
     }

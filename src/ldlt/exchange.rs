@@ -16,7 +16,7 @@ use crate::structure::{Rearrangement, Run, shifts};
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::linalg::matmul::triangular::BlockStructure;
-use faer::{Accum, Mat, MatRef};
+use faer::{Accum, Conj, Mat, MatRef};
 
 /// Rows that keep their order: those of an old A (n × n) without the removed ones, with `came` new rows at `at`.
 fn kept(order: usize, removed: &[usize], at: usize, came: usize) -> Vec<Run> {
@@ -141,8 +141,8 @@ impl<T: Real> Indefinite<T> {
         T::triangular_matmul(
             (k.as_mut(), lower),
             Accum::Add,
-            (x.transpose(), all),
-            (signed.as_ref(), all),
+            (x.transpose(), all, Conj::No),
+            (signed.as_ref(), all, Conj::No),
             -T::ONE,
             par,
         );
@@ -153,8 +153,15 @@ impl<T: Real> Indefinite<T> {
         })?;
         let mut rows = below.to_owned();
         let l = next.l.as_ref().submatrix(at + came, 0, order - at - came, at);
-        T::matmul(rows.as_mut(), Accum::Add, l, x.as_ref(), -T::ONE, where_it_pays(par, order * at * came));
-        T::solve_lower(k.as_ref(), rows.as_mut().transpose_mut(), par);
+        T::matmul(
+            rows.as_mut(),
+            Accum::Add,
+            (l, Conj::No),
+            x.as_ref(),
+            -T::ONE,
+            where_it_pays(par, order * at * came),
+        );
+        T::solve_lower((k.as_ref(), Conj::No), rows.as_mut().transpose_mut(), par);
         change_signs(&negative, rows.as_mut().transpose_mut());
         let mut least = 1.0_f64;
         for j in 0..came {

@@ -4,9 +4,9 @@ use super::Ldlt;
 use super::expected::Expected;
 use crate::check::extent;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::scalar::RealScalar;
 
-impl<T: Scalar> Ldlt<T> {
+impl<T: RealScalar> Ldlt<T> {
     /// From now on a call whose result would have other numbers of positive and negative eigenvalues is refused, as [`Error::Inertia`]. The
     /// current factor may have others, for instance before rows are appended. Replaces what was expected before.
     ///

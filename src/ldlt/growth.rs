@@ -2,8 +2,8 @@
 
 use super::squares::{Squares, SquaresKernel};
 use crate::error::Error;
-use crate::float::Float;
 use crate::host::isa::Isa;
+use crate::number::Float;
 use faer::{MatRef, Par};
 use rayon::prelude::*;
 

@@ -36,7 +36,7 @@ use crate::cpu::Cpu;
 use crate::error::Error;
 use crate::factor::square;
 use crate::operand::Operand;
-use crate::scalar::Scalar;
+use crate::scalar::RealScalar;
 use crate::sweep::weights::Weights;
 use faer::{Mat, MatRef};
 
@@ -74,12 +74,12 @@ use faer::{Mat, MatRef};
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Ldlt<T: Scalar> {
+pub struct Ldlt<T: RealScalar> {
     engine: Cpu,
     state: Indefinite<T>,
 }
 
-impl<T: Scalar> Ldlt<T> {
+impl<T: RealScalar> Ldlt<T> {
     /// The factor of A, by faer's blocked LDLᵀ without pivoting, on the default [`Cpu`] engine.
     ///
     /// # Shapes

@@ -4,10 +4,10 @@ use super::Ldlt;
 use super::systems::{ALL, Part};
 use crate::error::Error;
 use crate::operand::{Operand, OperandMut};
-use crate::scalar::Scalar;
+use crate::scalar::RealScalar;
 use faer::Mat;
 
-impl<T: Scalar> Ldlt<T> {
+impl<T: RealScalar> Ldlt<T> {
     /// X with A X = B.
     ///
     /// # Shapes

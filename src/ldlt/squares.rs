@@ -1,7 +1,7 @@
 //! Sums of squares of the rows of L, over the columns of each sign.
 
 use crate::compiled::compiled;
-use crate::float::Float;
+use crate::number::Float;
 use core::ops::Range;
 use faer::MatRef;
 use pulp::{Simd, WithSimd};

@@ -56,7 +56,7 @@ impl<T: Real> Clone for Stored<T> {
 }
 
 /// The factor, where the next one is computed, and what is kept about it.
-pub struct Indefinite<T> {
+pub struct Indefinite<T: Real> {
     pub(super) threads: Threads,
     pub(super) now: Stored<T>,
     pub(super) next: Stored<T>,

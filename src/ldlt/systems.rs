@@ -12,7 +12,7 @@ use crate::real::Real;
 use crate::storage::Side;
 use faer::linalg::matmul::triangular::BlockStructure;
 use faer::reborrow::ReborrowMut;
-use faer::{Accum, Mat, MatMut};
+use faer::{Accum, Conj, Mat, MatMut};
 
 /// One of the factors of A = L S Lᵀ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +76,8 @@ impl<T: Real> Indefinite<T> {
             T::triangular_matmul(
                 (x.rb_mut(), BlockStructure::Rectangular),
                 Accum::Replace,
-                (l, structure),
-                (from.as_ref(), BlockStructure::Rectangular),
+                (l, structure, Conj::No),
+                (from.as_ref(), BlockStructure::Rectangular, Conj::No),
                 T::ONE,
                 self.threads.par(),
             );

@@ -1,11 +1,11 @@
 //! nalgebra matrices, vectors and views of any storage, read and written in place.
 
 use super::{Operand, OperandMut};
-use crate::real::Real;
+use crate::element::Element;
 use faer::{MatMut, MatRef};
 use nalgebra::{Dim, Matrix, RawStorage, RawStorageMut};
 
-impl<'a, T: Real + nalgebra::Scalar, R: Dim, C: Dim, S: RawStorage<T, R, C>> From<&'a Matrix<T, R, C, S>>
+impl<'a, T: Element + nalgebra::Scalar, R: Dim, C: Dim, S: RawStorage<T, R, C>> From<&'a Matrix<T, R, C, S>>
     for Operand<'a, T>
 {
     fn from(a: &'a Matrix<T, R, C, S>) -> Self {
@@ -19,7 +19,7 @@ impl<'a, T: Real + nalgebra::Scalar, R: Dim, C: Dim, S: RawStorage<T, R, C>> Fro
     }
 }
 
-impl<'a, T: Real + nalgebra::Scalar, R: Dim, C: Dim, S: RawStorageMut<T, R, C>>
+impl<'a, T: Element + nalgebra::Scalar, R: Dim, C: Dim, S: RawStorageMut<T, R, C>>
     From<&'a mut Matrix<T, R, C, S>> for OperandMut<'a, T>
 {
     fn from(a: &'a mut Matrix<T, R, C, S>) -> Self {

@@ -1,7 +1,7 @@
 //! Matrices in the memory of a device, without the type of the device.
 
+use crate::element::Element;
 use crate::error::Error;
-use crate::real::Real;
 use core::any::Any;
 use core::fmt;
 use core::marker::PhantomData;
@@ -12,7 +12,7 @@ use faer::{Mat, MatRef};
 ///
 /// An engine that reads this memory finds its own type by [`RemoteView::as_type`]; for every other engine the entries are copied
 /// to the host and back.
-pub trait RemoteMatrix<T: Real>: Any + Send + Sync {
+pub trait RemoteMatrix<T: Element>: Any + Send + Sync {
     /// The name of the kind of memory, for example `cuda`.
     fn memory(&self) -> &'static str;
 
@@ -41,18 +41,18 @@ pub trait RemoteMatrix<T: Real>: Any + Send + Sync {
 }
 
 /// A matrix in the memory of a device, for reading. (rows × columns)
-pub struct RemoteView<'a, T: Real> {
+pub struct RemoteView<'a, T: Element> {
     matrix: Box<dyn RemoteMatrix<T>>,
     lifetime: PhantomData<&'a T>,
 }
 
 /// A matrix in the memory of a device, for reading and writing. (rows × columns)
-pub struct RemoteViewMut<'a, T: Real> {
+pub struct RemoteViewMut<'a, T: Element> {
     view: RemoteView<'a, T>,
     unique: PhantomData<&'a mut T>,
 }
 
-impl<'a, T: Real> RemoteView<'a, T> {
+impl<'a, T: Element> RemoteView<'a, T> {
     /// A view for the lifetime 'a. The type of `matrix` has no lifetime, because it is asked for at run time.
     ///
     /// # Safety
@@ -98,13 +98,13 @@ impl<'a, T: Real> RemoteView<'a, T> {
     }
 }
 
-impl<T: Real> Clone for RemoteView<'_, T> {
+impl<T: Element> Clone for RemoteView<'_, T> {
     fn clone(&self) -> Self {
         self.rows(0..self.shape().0)
     }
 }
 
-impl<'a, T: Real> RemoteViewMut<'a, T> {
+impl<'a, T: Element> RemoteViewMut<'a, T> {
     /// As [`RemoteView::new`], for writing.
     ///
     /// # Safety
@@ -158,14 +158,14 @@ impl<'a, T: Real> RemoteViewMut<'a, T> {
     }
 }
 
-impl<T: Real> fmt::Debug for RemoteView<'_, T> {
+impl<T: Element> fmt::Debug for RemoteView<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (memory, shape) = (self.memory(), self.shape());
         f.debug_struct("RemoteView").field("memory", &memory).field("shape", &shape).finish_non_exhaustive()
     }
 }
 
-impl<T: Real> fmt::Debug for RemoteViewMut<'_, T> {
+impl<T: Element> fmt::Debug for RemoteViewMut<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RemoteViewMut").field("view", &self.view).finish()
     }

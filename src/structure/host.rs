@@ -2,8 +2,10 @@
 
 use super::scratch::room;
 use super::{Border, ColumnsAsV, Rearrangement, Run};
+use crate::element::Element;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 use crate::host::rotation::Rotation;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 use crate::real::Real;
 use core::ops::Range;
 use faer::reborrow::{IntoConst, ReborrowMut};
@@ -14,7 +16,7 @@ use rayon::prelude::*;
 const WORTH_SHARING: usize = 1 << 17;
 
 /// L in host memory, by columns. Entries above the diagonal count as zeros, and are not stored.
-pub trait HostColumns<T: Real>: Sync {
+pub trait HostColumns<T: Element>: Sync {
     /// Rows of L.
     fn order(&self) -> usize;
 
@@ -29,7 +31,7 @@ pub trait HostColumns<T: Real>: Sync {
 }
 
 /// Copies rows of a column, with zeros for those above the diagonal.
-fn gather<T: Real>(
+fn gather<T: Element>(
     l: &impl HostColumns<T>,
     column: usize,
     rows: impl Iterator<Item = Run>,
@@ -46,7 +48,7 @@ fn gather<T: Real>(
 }
 
 /// Forms V from the columns of L, in memory for up to `most` rows.
-pub fn gather_v<'a, T: Real>(
+pub fn gather_v<'a, T: Element>(
     l: &impl HostColumns<T>,
     v: &ColumnsAsV<'_, T>,
     (scratch, most): (&'a mut Mat<T>, usize),
@@ -65,12 +67,17 @@ pub fn gather_v<'a, T: Real>(
 
 /// Rearranges rows and columns of L in place. Some columns at a time are copied to `scratch` and from there to their new
 /// positions, which no later copy reads.
-pub fn rearrange<T: Real>(l: &mut impl HostColumns<T>, new: &Rearrangement, scratch: &mut Mat<T>, par: Par) {
+pub fn rearrange<T: Element>(
+    l: &mut impl HostColumns<T>,
+    new: &Rearrangement,
+    scratch: &mut Mat<T>,
+    par: Par,
+) {
     rearrange_with(l, new, scratch, par, |_, _, _| {});
 }
 
 /// The same. `change` is applied to each block of columns in `scratch`, with the block's first row and column in the new L.
-fn rearrange_with<T: Real>(
+fn rearrange_with<T: Element>(
     l: &mut impl HostColumns<T>,
     new: &Rearrangement,
     scratch: &mut Mat<T>,
@@ -84,7 +91,7 @@ fn rearrange_with<T: Real>(
 
 /// The same, in an L with room for both orders. Columns that move left are copied from the left on, those that move right from
 /// the right on.
-fn rearrange_columns<T: Real>(
+fn rearrange_columns<T: Element>(
     l: &mut impl HostColumns<T>,
     new: &Rearrangement,
     scratch: &mut Mat<T>,
@@ -177,7 +184,7 @@ pub fn backwards<T: Real>(
 }
 
 /// Applies `work` to each column, on several threads if there is enough work.
-pub fn each_column<'a, T: Real>(
+pub fn each_column<'a, T: Element>(
     mut columns: MatMut<'a, T>,
     par: Par,
     work: impl Fn(usize, ColMut<'_, T>) + Sync,
@@ -192,7 +199,7 @@ pub fn each_column<'a, T: Real>(
 }
 
 /// Writes the rows and columns of a border to L, from row and column `at` on.
-pub fn write_border<T: Real>(l: &mut impl HostColumns<T>, at: usize, border: &Border<'_, T>, par: Par) {
+pub fn write_border<T: Element>(l: &mut impl HostColumns<T>, at: usize, border: &Border<'_, T>, par: Par) {
     let rank = border.rows();
     l.set(at, 0..at, border.left.transpose(), par);
     l.set(at, at..at + rank, border.corner, par);

@@ -1,6 +1,7 @@
 //! Insertion, removal and reordering of rows and columns.
 //!
-//! With L cut at row `at` as (L₁₁; L₂₁ L₂₂), and the new rows and columns B₁ above, K on and B₂ below the diagonal:
+//! With L cut at row `at` as (L₁₁; L₂₁ L₂₂), and the new rows and columns B₁ above, K on and B₂ below the diagonal, where each
+//! transpose is a conjugate transpose for complex numbers:
 //!
 //! ```text
 //! insert     S = L₁₁⁻¹ B₁        C Cᵀ = K − Sᵀ S        X = (B₂ − L₂₁ S) C⁻ᵀ
@@ -39,7 +40,8 @@ pub(crate) use scratch::{Scratch, room};
 pub use there::Part;
 pub use there::{BorderThere, Parts};
 
-use crate::real::Real;
+use crate::element::Element;
+use crate::number::Number;
 use crate::sweep::weights::Weights;
 use faer::MatRef;
 
@@ -55,16 +57,16 @@ pub struct ColumnsAsV<'a, T> {
     pub minus: (usize, MatRef<'a, T>),
 }
 
-impl<T: Real> ColumnsAsV<'_, T> {
+impl<T: Element> ColumnsAsV<'_, T> {
     /// The sign of each column. `signs` is memory that is kept.
-    pub fn weights<'w>(&self, signs: &'w mut Vec<T>) -> Weights<'w, T> {
+    pub fn weights<'w>(&self, signs: &'w mut Vec<T::Part>) -> Weights<'w, T::Part> {
         let (plus, minus) = (self.columns.len(), self.minus.1.ncols());
         match (plus, minus) {
             (_, 0) => Weights::Plus,
             (0, _) => Weights::Minus,
             _ => {
                 signs.clear();
-                signs.extend((0..plus + minus).map(|r| if r < plus { T::ONE } else { -T::ONE }));
+                signs.extend((0..plus + minus).map(|r| if r < plus { T::Part::ONE } else { -T::Part::ONE }));
                 Weights::Each(signs)
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{Rearrangement, Run};
 use crate::host::blocked::Memory;
-use crate::real::Real;
+use crate::host::dense::Dense;
 use faer::{Mat, MatMut};
 
 /// Working memory of such a call. It grows to the largest size needed so far, and never shrinks.
@@ -24,7 +24,7 @@ pub struct BorderMemory<T> {
     pub cholesky: Memory,
 }
 
-impl<T: Real> Default for Scratch<T> {
+impl<T: Dense> Default for Scratch<T> {
     fn default() -> Self {
         let border = BorderMemory { rhs: Mat::new(), corner: Mat::new(), cholesky: Memory::default() };
         Self {
@@ -45,7 +45,7 @@ impl<T> core::fmt::Debug for Scratch<T> {
 
 /// Reserves room for a matrix in memory that is kept; its contents are unspecified. If the memory must grow, it grows to `most`
 /// rows. (rows × columns)
-pub fn room<T: Real>(memory: &mut Mat<T>, (rows, most): (usize, usize), columns: usize) -> MatMut<'_, T> {
+pub fn room<T: Dense>(memory: &mut Mat<T>, (rows, most): (usize, usize), columns: usize) -> MatMut<'_, T> {
     if memory.nrows() < rows || memory.ncols() < columns {
         let (rows, columns) = (most.max(rows).max(memory.nrows()), columns.max(memory.ncols()));
         memory.resize_with(rows, columns, |_, _| T::ZERO);

@@ -1,12 +1,13 @@
 //! New rows and columns of A in memory that the engine can use. It computes the border in that memory.
 
+use crate::element::Element;
+use crate::number::Number;
 use crate::operand::Operand;
-use crate::real::Real;
 use core::ops::Range;
 
 /// Some rows of the new columns of A: the name of the argument that they belong to, and their first row in it.
 #[derive(Clone, Debug)]
-pub struct Part<'a, T: Real> {
+pub struct Part<'a, T: Element> {
     /// The entries.
     pub entries: Operand<'a, T>,
     /// Name of the argument.
@@ -17,7 +18,7 @@ pub struct Part<'a, T: Real> {
 
 /// New columns of A at row `at`: B₁ above, K on and B₂ below the diagonal. (at × r, r × r, m × r)
 #[derive(Clone, Debug)]
-pub struct Parts<'a, T: Real> {
+pub struct Parts<'a, T: Element> {
     /// B₁.
     pub above: Part<'a, T>,
     /// K.
@@ -26,7 +27,7 @@ pub struct Parts<'a, T: Real> {
     pub below: Part<'a, T>,
 }
 
-impl<'a, T: Real> Parts<'a, T> {
+impl<'a, T: Element> Parts<'a, T> {
     /// Divides one argument with all rows into the three parts.
     pub fn of(columns: &Operand<'a, T>, at: usize, argument: &'static str) -> Self {
         let (rows, rank) = columns.shape();
@@ -48,10 +49,10 @@ impl<'a, T: Real> Parts<'a, T> {
 
 /// Numbers about a border that has been computed, as in [`Border`](super::Border).
 #[derive(Clone, Copy, Debug)]
-pub struct BorderThere<T> {
+pub struct BorderThere<T: Number> {
     /// min over the rows of c_jj² / k_jj.
-    pub least_ratio: T,
-    /// log det C Cᵀ.
+    pub least_ratio: T::Part,
+    /// log det C Cᴴ.
     pub log_det: f64,
     /// The largest diagonal entry of K.
     pub largest: f64,

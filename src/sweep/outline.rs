@@ -1,10 +1,10 @@
-//! A summary of V diag(w) Vᵀ and of the columns of V.
+//! A summary of V diag(w) Vᴴ and of the columns of V.
 
 use super::weights::Weights;
 use crate::error::Error;
-use crate::float::Float;
+use crate::number::Float;
 
-/// A summary of V diag(w) Vᵀ with V (n × k), in host or device memory.
+/// A summary of V diag(w) Vᴴ with V (n × k), in host or device memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Outline {
     /// Columns with a positive weight.
@@ -39,7 +39,7 @@ impl Outline {
 /// Data about a column of V.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen<T> {
-    /// The magnitude of its largest entry.
+    /// The magnitude of its largest entry, or a bound on it, as `largest_entry` finds it.
     pub largest: T,
     /// The first row that is not finite.
     pub not_finite: Option<usize>,

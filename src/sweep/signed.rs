@@ -1,4 +1,4 @@
-//! V diag(w) Vᵀ as a sweep reads it: checked, scaled by √|w|, columns with a plus sign first.
+//! V diag(w) Vᴴ as a sweep reads it: checked, scaled by √|w|, columns with a plus sign first.
 
 use super::outline::{Outline, Seen, outline};
 #[cfg(any(feature = "cuda", feature = "opencl"))]
@@ -6,27 +6,28 @@ use super::rank_blocks::RankBlocks;
 use super::weights::Weights;
 use crate::check::{largest_entries, largest_entry};
 use crate::error::Error;
-use crate::float::Float;
 use crate::host::share::Share;
+use crate::number::{Float, Number};
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 use core::ops::Range;
 use faer::{ColRef, MatRef, Par};
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 use rayon::prelude::*;
 
-/// The order of the columns of one V, and data about them. The memory is kept, so later calls allocate nothing.
+/// The order of the columns of one V, and data about them, where R is the type of its real numbers. The memory is kept, so later
+/// calls allocate nothing.
 #[derive(Clone, Debug)]
-pub(crate) struct Signed<T> {
+pub(crate) struct Signed<R> {
     /// For each column of the signed V: the index of its column of V, and the factor √|w|.
-    sources: Vec<(usize, T)>,
+    sources: Vec<(usize, R)>,
     plus: usize,
-    seen: Vec<Seen<T>>,
+    seen: Vec<Seen<R>>,
     /// For each column of V: its place in the rank blocks, and the factor.
     #[cfg(feature = "cuda")]
-    places: Vec<Option<(usize, T)>>,
+    places: Vec<Option<(usize, R)>>,
 }
 
-impl<T> Default for Signed<T> {
+impl<R> Default for Signed<R> {
     fn default() -> Self {
         Self {
             sources: Vec::new(),
@@ -38,7 +39,7 @@ impl<T> Default for Signed<T> {
     }
 }
 
-impl<T: Float> Signed<T> {
+impl<R: Float> Signed<R> {
     /// Reserves room for `columns` columns.
     #[inline(always)]
     pub fn reserve(&mut self, columns: usize) {
@@ -51,17 +52,17 @@ impl<T: Float> Signed<T> {
     /// Orders this number of columns: those with a plus sign come before those with a minus sign, and those of weight zero are
     /// left out. All other calls refer to this order.
     #[inline(always)]
-    pub fn order(&mut self, weights: Weights<'_, T>, columns: usize) {
+    pub fn order(&mut self, weights: Weights<'_, R>, columns: usize) {
         self.sources.clear();
-        let of_sign = |sign: T| {
+        let of_sign = |sign: R| {
             (0..columns).filter_map(move |r| {
                 let weight = weights.of(r) * sign;
-                (weight > T::ZERO).then(|| (r, weight.sqrt()))
+                (weight > R::ZERO).then(|| (r, weight.sqrt()))
             })
         };
-        self.sources.extend(of_sign(T::ONE));
+        self.sources.extend(of_sign(R::ONE));
         self.plus = self.sources.len();
-        self.sources.extend(of_sign(-T::ONE));
+        self.sources.extend(of_sign(-R::ONE));
     }
 
     /// Removes the columns that consist of zeros, and updates the outline. They change nothing, but as part of a block of
@@ -69,7 +70,7 @@ impl<T: Float> Signed<T> {
     #[inline(always)]
     pub fn leave_out_zeros(&mut self, outline: &mut Outline) {
         let Self { sources, plus, seen, .. } = self;
-        let not_zero = |&(r, _): &(usize, T)| seen[r].largest > T::ZERO;
+        let not_zero = |&(r, _): &(usize, R)| seen[r].largest > R::ZERO;
         *plus = sources[..*plus].iter().filter(|source| not_zero(source)).count();
         sources.retain(not_zero);
         (outline.plus, outline.minus) = (*plus, sources.len() - *plus);
@@ -83,14 +84,17 @@ impl<T: Float> Signed<T> {
 
     /// For each column of the signed V: the index of its column of V, and the factor √|w|.
     #[cfg(feature = "cuda")]
-    pub fn sources(&self) -> &[(usize, T)] {
+    pub fn sources(&self) -> &[(usize, R)] {
         &self.sources
     }
 
     /// The columns of the signed V, each with the factor √|w| by which it has not been scaled. Those with a minus sign are in
     /// reverse order, so that a downdate undoes an update by the same V step by step.
     #[inline(always)]
-    pub fn columns<'a>(&'a self, v: MatRef<'a, T>) -> impl Iterator<Item = (ColRef<'a, T>, T)> + 'a {
+    pub fn columns<'a, T: Number<Part = R>>(
+        &'a self,
+        v: MatRef<'a, T>,
+    ) -> impl Iterator<Item = (ColRef<'a, T>, R)> + 'a {
         let (plus, minus) = self.sources.split_at(self.plus);
         plus.iter().chain(minus.iter().rev()).map(move |&(r, scale)| (v.col(r), scale))
     }
@@ -100,7 +104,12 @@ impl<T: Float> Signed<T> {
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`.
     #[inline(always)]
-    pub fn check(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>, par: Par) -> Result<Outline, Error> {
+    pub fn check<T: Number<Part = R>>(
+        &mut self,
+        v: MatRef<'_, T>,
+        weights: Weights<'_, R>,
+        par: Par,
+    ) -> Result<Outline, Error> {
         self.seen.clear();
         self.seen.resize(v.ncols(), Seen::NOTHING);
         largest_entries(v, par, &mut self.seen, |seen, found| *seen = Seen::new(found));
@@ -111,11 +120,11 @@ impl<T: Float> Signed<T> {
     ///
     /// # Errors
     /// As [`check`](Self::check).
-    pub fn check_on(
+    pub fn check_on<T: Number<Part = R>>(
         &mut self,
         share: &Share,
         v: MatRef<'_, T>,
-        weights: Weights<'_, T>,
+        weights: Weights<'_, R>,
     ) -> Result<Outline, Error> {
         self.seen.clear();
         self.seen.resize(v.ncols(), Seen::NOTHING);
@@ -125,7 +134,7 @@ impl<T: Float> Signed<T> {
 
     /// Looks at some rows of V, and returns the data about its columns.
     #[cfg(feature = "distributed")]
-    pub fn look(&mut self, v: MatRef<'_, T>, par: Par) -> &mut [Seen<T>] {
+    pub fn look<T: Number<Part = R>>(&mut self, v: MatRef<'_, T>, par: Par) -> &mut [Seen<R>] {
         self.seen.clear();
         self.seen.resize(v.ncols(), Seen::NOTHING);
         largest_entries(v, par, &mut self.seen, |seen, found| *seen = Seen::new(found));
@@ -141,7 +150,7 @@ impl<T: Float> Signed<T> {
     pub fn outline_of_all(
         &self,
         order: usize,
-        weights: Weights<'_, T>,
+        weights: Weights<'_, R>,
         first: &[usize],
     ) -> Result<Outline, Error> {
         outline(order, weights, self.seen.iter().copied(), |column, end| {
@@ -151,7 +160,11 @@ impl<T: Float> Signed<T> {
 
     /// Computes the outline of V from the data about all columns.
     #[inline(always)]
-    fn outline(&self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+    fn outline<T: Number<Part = R>>(
+        &self,
+        v: MatRef<'_, T>,
+        weights: Weights<'_, R>,
+    ) -> Result<Outline, Error> {
         let first_not_zero = |column: usize, end| (0..end).find(|&i| v[(i, column)] != T::ZERO);
         outline(v.nrows(), weights, self.seen.iter().copied(), first_not_zero)
     }
@@ -159,16 +172,16 @@ impl<T: Float> Signed<T> {
 
 /// y ← scale x, for the entries of x.
 #[inline(always)]
-pub(crate) fn copy_scaled<T: Float>(y: &mut [T], x: ColRef<'_, T>, scale: T) {
+pub(crate) fn copy_scaled<T: Number>(y: &mut [T], x: ColRef<'_, T>, scale: T::Part) {
     match x.try_as_col_major() {
-        Some(x) => y.iter_mut().zip(x.as_slice()).for_each(|(y, &x)| *y = scale * x),
-        None => y.iter_mut().zip(x.iter()).for_each(|(y, &x)| *y = scale * x),
+        Some(x) => y.iter_mut().zip(x.as_slice()).for_each(|(y, &x)| *y = x.times(scale)),
+        None => y.iter_mut().zip(x.iter()).for_each(|(y, &x)| *y = x.times(scale)),
     }
 }
 
 /// V in rank blocks, column-major, as devices read it.
 #[cfg(any(feature = "cuda", feature = "opencl"))]
-impl<T: Float> Signed<T> {
+impl<R: Float> Signed<R> {
     /// The rank blocks of the columns in the current order.
     #[cfg(feature = "cuda")]
     pub fn blocks(&self, width: usize) -> RankBlocks {
@@ -178,7 +191,7 @@ impl<T: Float> Signed<T> {
 
     /// For each column of V: its place in the blocks and the factor √|w|; `None` if w is 0.
     #[cfg(feature = "cuda")]
-    pub fn places(&mut self, blocks: &RankBlocks, columns: usize) -> &[Option<(usize, T)>] {
+    pub fn places(&mut self, blocks: &RankBlocks, columns: usize) -> &[Option<(usize, R)>] {
         self.places.clear();
         self.places.resize(columns, None);
         for (at, &(r, scale)) in self.sources.iter().enumerate() {
@@ -188,7 +201,7 @@ impl<T: Float> Signed<T> {
     }
 
     /// Writes `rows` of V diag(√|w|) in its blocks, with columns `stride` apart. Columns of zeros are not written.
-    pub fn pack(
+    pub fn pack<T: Number<Part = R>>(
         &mut self,
         v: MatRef<'_, T>,
         blocks: &RankBlocks,
@@ -206,9 +219,9 @@ impl<T: Float> Signed<T> {
     /// # Errors
     /// As [`check`](Self::check).
     #[cfg(feature = "cuda")]
-    pub fn check_and_pack(
+    pub fn check_and_pack<T: Number<Part = R>>(
         &mut self,
-        (v, weights): (MatRef<'_, T>, Weights<'_, T>),
+        (v, weights): (MatRef<'_, T>, Weights<'_, R>),
         blocks: &RankBlocks,
         (to, stride): (&mut [T], usize),
     ) -> Result<Outline, Error> {
@@ -221,7 +234,7 @@ impl<T: Float> Signed<T> {
             self.seen[blocks.columns() + r] = self.seen[blocks.place_of(at)];
         }
         self.seen.drain(..blocks.columns());
-        for r in (0..v.ncols()).filter(|&r| weights.of(r) == T::ZERO) {
+        for r in (0..v.ncols()).filter(|&r| weights.of(r) == R::ZERO) {
             self.seen[r] = Seen::new(largest_entry(v.col(r)));
         }
         self.outline(v, weights)
@@ -229,19 +242,19 @@ impl<T: Float> Signed<T> {
 
     /// Calls `copy` for each column of V that has a place, with the column's factor and its `stride` scalars of memory, and
     /// stores the returned data by place. Runs on the threads of the current rayon pool if V is large.
-    fn each_column(
+    fn each_column<T: Number<Part = R>>(
         &mut self,
         v: MatRef<'_, T>,
         blocks: &RankBlocks,
         (to, stride): (&mut [T], usize),
-        copy: impl Fn(&mut [T], ColRef<'_, T>, T) -> Seen<T> + Sync,
+        copy: impl Fn(&mut [T], ColRef<'_, T>, R) -> Seen<R> + Sync,
     ) {
         /// Bytes from which on waking threads pays.
         const WORTH_SHARING: usize = 1 << 20;
         let Self { sources, seen, .. } = self;
         seen.clear();
         seen.resize(blocks.columns(), Seen::NOTHING);
-        let one = |(place, (to, seen)): (usize, (&mut [T], &mut Seen<T>))| {
+        let one = |(place, (to, seen)): (usize, (&mut [T], &mut Seen<R>))| {
             if let Some(at) = blocks.column_at(place) {
                 let (r, scale) = sources[at];
                 *seen = copy(to, v.col(r), scale);
@@ -258,10 +271,10 @@ impl<T: Float> Signed<T> {
 
 /// y ← scale x. Returns the largest magnitude in x, or its first row that is not finite.
 #[cfg(feature = "cuda")]
-fn copy_and_find_largest<T: Float>(y: &mut [T], x: ColRef<'_, T>, scale: T) -> Result<T, usize> {
+fn copy_and_find_largest<T: Number>(y: &mut [T], x: ColRef<'_, T>, scale: T::Part) -> Result<T::Part, usize> {
     /// Scalars that are read a second time while they are in the cache.
     const BLOCK: usize = 256;
-    y.chunks_mut(BLOCK).enumerate().try_fold(T::ZERO, |largest, (number, y)| {
+    y.chunks_mut(BLOCK).enumerate().try_fold(T::Part::ZERO, |largest, (number, y)| {
         let first = number * BLOCK;
         let x = x.subrows(first, y.len());
         copy_scaled(y, x, scale);

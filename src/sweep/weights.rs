@@ -2,9 +2,9 @@
 
 use crate::check::extent;
 use crate::error::Error;
-use crate::float::Float;
+use crate::number::Float;
 
-/// Weights of the columns of V: w in A + V diag(w) Vᵀ.
+/// Weights of the columns of V: w in A + V diag(w) Vᵀ. They are real, also for complex V.
 #[derive(Clone, Copy, Debug)]
 pub enum Weights<'a, T> {
     /// All 1: an update.

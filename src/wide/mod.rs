@@ -11,12 +11,14 @@
 //! | `certain` | refuses most modifications that are impossible, at the cost of some solves |
 //! | `recurrence` | the reflections in twice the precision |
 //! | `double` | the arithmetic |
+//! | `number` | real and complex numbers of it, and vectors |
 //!
 //! A breakdown that has destroyed the factor (in place, without a safeguard) cannot be repeated, and remains a breakdown.
 
 mod certain;
 mod double;
 mod given;
+mod number;
 pub(crate) mod recurrence;
 #[cfg(test)]
 mod tests;
@@ -26,23 +28,24 @@ pub(crate) use self::certain::Triangle;
 pub(crate) use self::certain::indefinite;
 pub(crate) use self::given::Given;
 use crate::check::finite_lower;
+use crate::element::Element;
 use crate::error::{DeviceErrorKind, Error};
+use crate::host::dense::Dense;
 use crate::host::layout::copy_lower;
 use crate::host::squares::row_norm;
 use crate::operand::Operand;
-use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::Side;
 use crate::sweep::weights::Weights;
 use faer::linalg::matmul::triangular::BlockStructure;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, Conj, MatMut, MatRef, Par};
 
-impl<T: Real> Given<T> {
-    /// Copies V diag(w) Vᵀ to host memory.
+impl<T: Element> Given<T> {
+    /// Copies V diag(w) Vᴴ to host memory.
     ///
     /// # Errors
     /// `Device`.
-    pub fn new(v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Self, Error> {
+    pub fn new(v: &Operand<'_, T>, weights: Weights<'_, T::Part>) -> Result<Self, Error> {
         let v = v.on_host()?.into_owned();
         let weights = (0..v.ncols()).map(|r| weights.of(r)).collect();
         Ok(Self { v, weights, start: 0, scale: 1.0 })
@@ -52,19 +55,20 @@ impl<T: Real> Given<T> {
 /// L in host memory; entries above the diagonal are not read.
 struct Here<'a, T>(MatRef<'a, T>);
 
-impl<T: Real> Triangle<T> for Here<'_, T> {
+impl<T: Dense> Triangle<T> for Here<'_, T> {
     fn solve(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error> {
         match side {
-            Side::L => T::solve_lower(self.0, rhs, Par::Seq),
-            Side::Transpose => T::solve_upper(self.0.transpose(), rhs, Par::Seq),
+            Side::L => T::solve_lower((self.0, Conj::No), rhs, Par::Seq),
+            Side::Transpose => T::solve_upper((self.0.transpose(), Conj::Yes), rhs, Par::Seq),
         }
         Ok(())
     }
 
     fn multiply_transposed(&self, rhs: MatMut<'_, T>) -> Result<(), Error> {
         let (from, all) = (rhs.to_owned(), BlockStructure::Rectangular);
-        let (l, upper) = (self.0.transpose(), BlockStructure::TriangularUpper);
-        T::triangular_matmul((rhs, all), Accum::Replace, (l, upper), (from.as_ref(), all), T::ONE, Par::Seq);
+        let l = (self.0.transpose(), BlockStructure::TriangularUpper, Conj::Yes);
+        let from = (from.as_ref(), all, Conj::No);
+        T::triangular_matmul((rhs, all), Accum::Replace, l, from, T::ONE, Par::Seq);
         Ok(())
     }
 
@@ -78,7 +82,10 @@ impl<T: Real> Triangle<T> for Here<'_, T> {
 /// # Errors
 /// `NotPositiveDefinite`; L is then half changed.
 #[cfg(feature = "distributed")]
-pub(crate) fn modify_in_memory<T: Real>(l: MatMut<'_, T>, given: &Given<T>) -> Result<Modification, Error> {
+pub(crate) fn modify_in_memory<T: Element>(
+    l: MatMut<'_, T>,
+    given: &Given<T>,
+) -> Result<Modification, Error> {
     recurrence::modify(l, given).map_err(Error::from)
 }
 
@@ -88,7 +95,7 @@ pub(crate) fn modify_in_memory<T: Real>(l: MatMut<'_, T>, given: &Given<T>) -> R
 /// # Errors
 /// `NonFinite`, naming `l`; `NotPositiveDefinite` if there is no new L, or no memory for it.
 #[cold]
-pub(crate) fn again_here<T: Real>(
+pub(crate) fn again_here<T: Element>(
     column: usize,
     l: MatRef<'_, T>,
     given: &Given<T>,
@@ -101,7 +108,7 @@ pub(crate) fn again_here<T: Real>(
 }
 
 /// The same, with an L that `read` copies to a matrix of zeros.
-pub(crate) fn again<T: Real>(
+pub(crate) fn again<T: Element>(
     column: usize,
     l: &impl Triangle<T>,
     given: &Given<T>,

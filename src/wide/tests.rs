@@ -1,6 +1,7 @@
 use super::certain::indefinite;
 use super::{Given, Here, recurrence};
-use faer::{Mat, MatMut};
+use crate::number::Number;
+use faer::{Mat, MatMut, c64};
 
 /// Numbers in (−1, 1).
 struct Numbers(u64);
@@ -81,5 +82,34 @@ fn columns_before_the_first_stay_and_the_others_are_scaled() {
         let old = if i < j { 0.0 } else { l[(i, j)] };
         assert_eq!(whole[at] == old, j < 4 || i < j);
         assert_eq!(halved[at], if j < 4 || i < j { old } else { 0.5 * whole[at] });
+    }
+}
+
+/// L, and V with 1 − ‖L⁻¹ v‖² equal to `left` for its first column. Others have a plus sign and are small.
+fn complex_problem(n: usize, k: usize, left: f64, seed: u64) -> (Mat<c64>, Given<c64>) {
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15 ^ (seed + 1).wrapping_mul(0xbf58_476d_1ce4_e5b9));
+    let mut number = |size: f64| c64::new(size * numbers.next(), size * numbers.next());
+    let l = Mat::from_fn(n, n, |i, j| match i == j {
+        true => c64::of_real(1.0 + 0.5 * number(1.0).re),
+        false if i > j => number(1.0 / (n as f64).sqrt()),
+        false => c64::ZERO,
+    });
+    let mut p = Mat::from_fn(n, k, |_, r| number(if r == 0 { 1.0 } else { 1e-3 / (n as f64).sqrt() }));
+    let main = p.col(0).norm_l2();
+    p.col_mut(0).iter_mut().for_each(|x| *x = x.times((1.0 - left).sqrt() / main));
+    let weights = (0..k).map(|r| if r == 0 { -1.0 } else { 1.0 }).collect();
+    (l.clone(), Given { v: l * p, weights, start: 0, scale: 1.0 })
+}
+
+#[test]
+fn complex_refusals_are_certain_where_the_matrix_is_clearly_indefinite_and_never_where_it_is_not() {
+    for seed in 0..200 {
+        for (n, k) in [(1, 1), (3, 2), (20, 1), (40, 3)] {
+            let (l, given) = complex_problem(n, k, -0.05, seed);
+            assert!(indefinite(&Here(l.as_ref()), &given).unwrap(), "n = {n}, k = {k}, seed {seed}");
+            let left = 10f64.powi(-(seed as i32 % 12));
+            let (l, given) = complex_problem(n, k, left, seed);
+            assert!(!indefinite(&Here(l.as_ref()), &given).unwrap(), "n = {n}, k = {k}, seed {seed}");
+        }
     }
 }

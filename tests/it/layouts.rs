@@ -5,7 +5,7 @@ use crate::support::layout::{Laid, Layout};
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::{Real, bits};
 use cholupdate::faer::{Col, Mat, MatRef, Row};
-use cholupdate::{Cholesky, Cpu, Engine, Operand, Scalar};
+use cholupdate::{Cholesky, Cpu, Engine, Operand, RealScalar};
 
 on_every_engine!(
     layouts_of_v_do_not_matter,
@@ -124,7 +124,7 @@ fn all_kinds_of_columns_are_accepted() {
         let mut matrix = problem.v.clone();
         let row = Row::from_fn(4, |i| array[i]);
 
-        fn updated<'a, T: Scalar>(l: &Mat<T>, v: impl Into<Operand<'a, T>>) -> Mat<T> {
+        fn updated<'a, T: RealScalar>(l: &Mat<T>, v: impl Into<Operand<'a, T>>) -> Mat<T> {
             let mut factor = Cholesky::from_factor(l).unwrap();
             factor.update(v).unwrap();
             factor.into_parts().0

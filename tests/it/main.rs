@@ -13,6 +13,7 @@ mod batch_solutions;
 mod batch_structure;
 mod carried;
 mod clones;
+mod complex;
 #[cfg(feature = "fake-cuda")]
 mod current;
 #[cfg(feature = "fake-cuda")]

@@ -3,7 +3,7 @@
 #include <Eigen/Dense>
 
 template <class T>
-static int modify(T* l, std::ptrdiff_t n, std::ptrdiff_t stride, const T* v, std::ptrdiff_t k, T sign) {
+static int modify(T* l, std::ptrdiff_t n, std::ptrdiff_t stride, const T* v, std::ptrdiff_t k, typename Eigen::NumTraits<T>::Real sign) {
     using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
     using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
     Eigen::Map<Matrix, 0, Eigen::OuterStride<>> factor(l, n, n, Eigen::OuterStride<>(stride));
@@ -19,6 +19,10 @@ extern "C" int eigen_f32(float* l, std::ptrdiff_t n, std::ptrdiff_t stride, cons
     return modify(l, n, stride, v, k, sign);
 }
 extern "C" int eigen_f64(double* l, std::ptrdiff_t n, std::ptrdiff_t stride, const double* v, std::ptrdiff_t k, double sign) {
+    return modify(l, n, stride, v, k, sign);
+}
+extern "C" int eigen_c64(std::complex<double>* l, std::ptrdiff_t n, std::ptrdiff_t stride, const std::complex<double>* v, std::ptrdiff_t k,
+                         double sign) {
     return modify(l, n, stride, v, k, sign);
 }
 // The rank-one update of Eigen's LDLT on a factor without permutations: unit L below the diagonal, D on it. V is overwritten.

@@ -3,7 +3,7 @@
 
 use crate::scalar::Real;
 use crate::settings::var;
-use cholupdate::faer::{Mat, MatRef};
+use cholupdate::faer::{Mat, MatRef, c64};
 use libloading::Library;
 use std::ffi::c_int;
 use std::path::PathBuf;
@@ -42,6 +42,37 @@ impl<T: Real> Eigen<T> {
         let broken = unsafe {
             (self.modify)(l.as_ptr_mut(), n as isize, stride, v.as_ptr(), v.ncols() as isize, sign)
         };
+        assert_eq!(broken, 0, "the problem is well posed");
+    }
+}
+
+/// L (n × n) column-major with this stride, V (n × k) column-major, and the sign; returns 0 unless it breaks down.
+type ModifyComplex = unsafe extern "C" fn(*mut c64, isize, isize, *const c64, isize, f64) -> c_int;
+
+/// The routine of complex numbers.
+pub struct EigenComplex {
+    modify: ModifyComplex,
+}
+
+impl EigenComplex {
+    /// `None` without the compiler or Eigen.
+    #[must_use]
+    pub fn load() -> Option<Self> {
+        // SAFETY: `eigen.cpp` gives the routine of this name this type.
+        let modify = unsafe { library()?.get::<ModifyComplex>("eigen_c64") };
+        modify.ok().map(|modify| Self { modify: *modify })
+    }
+
+    /// L Lᴴ ← L Lᴴ ± V Vᴴ. V has columns of n entries, one after the other.
+    ///
+    /// # Panics
+    /// When it breaks down.
+    pub fn modify(&self, l: &mut Mat<c64>, v: &[c64], sign: f64) {
+        let (n, stride) = (l.nrows(), l.col_stride());
+        let k = v.len() / n.max(1);
+        // SAFETY: L is n × n with this stride, V has k columns of n entries, and the library stays open.
+        let broken =
+            unsafe { (self.modify)(l.as_ptr_mut(), n as isize, stride, v.as_ptr(), k as isize, sign) };
         assert_eq!(broken, 0, "the problem is well posed");
     }
 }

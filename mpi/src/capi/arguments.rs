@@ -1,7 +1,7 @@
 //! Converts arguments of C functions to those of the library.
 
 use super::status::Refused;
-use cholupdate::Scalar;
+use cholupdate::RealScalar;
 use cholupdate::distributed::{Cyclic, Rows};
 pub use cholupdate_ffi::arguments::{
     array, array_mut, borrow, borrow_mut, columns, count, matrix, matrix_mut, place, room, tell,
@@ -13,7 +13,7 @@ pub use cholupdate_ffi::arguments::{
 ///
 /// # Safety
 /// As for [`matrix`].
-pub unsafe fn rows<'a, T: Scalar>(
+pub unsafe fn rows<'a, T: RealScalar>(
     argument: &'static str,
     start: *const T,
     (cyclic, size): (&Cyclic, (&'static str, i64)),

@@ -7,7 +7,7 @@ use super::options::{cholupdate_mpi_options, settings};
 use super::status::{Refused, cholupdate_mpi_status, status_of_all};
 use crate::distributed::Distributed;
 use crate::network::Processes;
-use cholupdate::Scalar;
+use cholupdate::RealScalar;
 use cholupdate::distributed::{Cyclic, Network, Settings};
 use core::ffi::{CStr, c_char};
 use mpi::ffi::MPI_Comm;
@@ -16,7 +16,7 @@ use mpi::ffi::MPI_Comm;
 ///
 /// # Safety
 /// The communicator and the pointer are as the header says.
-pub unsafe fn begun<T: Scalar, M>(
+pub unsafe fn begun<T: RealScalar, M>(
     (comm, call): (MPI_Comm, Call),
     options: *const cholupdate_mpi_options,
     given: impl FnOnce(&Processes, Settings) -> Result<M, Refused>,

@@ -7,7 +7,7 @@ use super::{ScalapackError, countable};
 use crate::distributed::processes;
 use crate::network::Processes;
 use cholupdate::distributed::Network;
-use cholupdate::{Error, Scalar};
+use cholupdate::{Error, RealScalar};
 use core::ffi::c_int;
 use mpi::ffi;
 use mpi::topology::Communicator;
@@ -123,7 +123,7 @@ impl Grid {
     /// # Errors
     /// `Differs`, naming the order, `block` or the call; `Descriptor` if `local` is of another grid; `Shape`, naming `a`, if an array has
     /// another length; `NotPositiveDefinite`. The same on all processes.
-    pub fn factorize<T: Scalar>(&self, a: &mut [T], local: &Local) -> Result<(), ScalapackError> {
+    pub fn factorize<T: RealScalar>(&self, a: &mut [T], local: &Local) -> Result<(), ScalapackError> {
         let (expected, found) = (local.rows.len() * local.columns.len(), a.len());
         let of_this_grid = (self.context, self.shape, self.processes.rank());
         let mine = if (local.descriptor[1], local.shape, local.rank) != of_this_grid {

@@ -22,7 +22,7 @@ use crate::distributed::{Distributed, processes};
 use crate::network::Processes;
 use cholupdate::distributed::{Cyclic, Factor, Network, Origin, Settings};
 use cholupdate::faer::Mat;
-use cholupdate::{Error, Scalar};
+use cholupdate::{Error, RealScalar};
 use core::ffi::c_int;
 use mpi::topology::Communicator;
 
@@ -79,7 +79,7 @@ fn agreed(
     mine
 }
 
-impl<T: Scalar> Distributed<T> {
+impl<T: RealScalar> Distributed<T> {
     /// The factor of A (n × n), or a known L if `is_factor`, from a matrix of ScaLAPACK on any process grid whose processes are those of
     /// `comm`; its lower triangle is read. Each process gives its local array. A process outside the grid has the context −1, and gives
     /// the same numbers M to CSRC of the descriptor as the others.

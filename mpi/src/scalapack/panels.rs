@@ -7,7 +7,7 @@ use super::ScalapackError;
 use super::descriptor::{Descriptor, count, place};
 use super::library::Scalapack;
 use crate::network::Processes;
-use cholupdate::Scalar;
+use cholupdate::RealScalar;
 use cholupdate::distributed::Network;
 use core::ffi::c_int;
 use core::ops::Range;
@@ -46,7 +46,7 @@ impl Panels {
     ///
     /// # Errors
     /// `Descriptor`, on all processes.
-    pub fn agreed<T: Scalar>(
+    pub fn agreed<T: RealScalar>(
         net: &Processes,
         scalapack: &Scalapack,
         other: &Descriptor,
@@ -109,7 +109,7 @@ impl Panels {
     /// # Safety
     /// The arrays have the entries that the descriptors describe, and those that are written are borrowed exclusively. The own matrix
     /// is on the grid of `context`, of all processes of the communicator in one column; all of them make the call.
-    pub unsafe fn copy<T: Scalar>(
+    pub unsafe fn copy<T: RealScalar>(
         &self,
         scalapack: &Scalapack,
         (own, other): (Array<'_, T>, Array<'_, T>),

@@ -1,11 +1,11 @@
 //! Matrices that every process makes for itself, with the same entries.
 
 use cholupdate_mpi::cholupdate::faer::Mat;
-use cholupdate_mpi::{Cyclic, Distributed, Scalar, Settings};
+use cholupdate_mpi::{Cyclic, Distributed, RealScalar, Settings};
 use mpi::topology::SimpleCommunicator;
 
 /// A scalar type and its rounding of a number.
-pub trait Number: Scalar {
+pub trait Number: RealScalar {
     fn of(x: f64) -> Self;
 }
 

@@ -7,7 +7,7 @@ use super::packed::{MAX_LANES, Packed, entries};
 use super::runs::Registers;
 use super::solve::forwards;
 use crate::batch::operand::BatchRef;
-use crate::float::Float;
+use crate::number::Float;
 use pulp::{Simd, WithSimd};
 
 /// The row of a matrix to which a call does nothing.

@@ -2,7 +2,7 @@
 
 use super::reflections::TOGETHER;
 use crate::batch::operand::BatchRef;
-use crate::float::Float;
+use crate::number::Float;
 use core::ops::Range;
 
 /// Bytes of V that are transposed at a time, so that they have reached the cache when they are read as registers.

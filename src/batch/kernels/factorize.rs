@@ -4,7 +4,7 @@ use super::given::{Group, Groups};
 use super::packed::{Packed, entries};
 use super::runs::lower;
 use crate::batch::operand::BatchRef;
-use crate::float::Float;
+use crate::number::Float;
 use pulp::{Simd, WithSimd};
 
 /// The factors of the matrices of a tile.

@@ -4,7 +4,7 @@ use super::packed::MAX_LANES;
 use super::runs::{Registers, store, transposed};
 use super::transpose;
 use crate::batch::operand::{BatchMut, BatchRef};
-use crate::float::Float;
+use crate::number::Float;
 use core::ops::Range;
 use pulp::Simd;
 

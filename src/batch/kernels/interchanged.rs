@@ -9,7 +9,7 @@
 //!
 //! So V outweighs no column of L, and every lane is good unless its numbers are near overflow.
 
-use crate::float::Float;
+use crate::number::Float;
 use pulp::Simd;
 
 /// If the change of a pivot is below this part of it, the change is more accurate than the new pivot.

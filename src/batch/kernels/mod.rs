@@ -53,9 +53,9 @@ compiled! {
 }
 
 /// The lanes of a register for scalars of type T.
-pub(crate) fn lanes<T: crate::float::Float>() -> usize {
+pub(crate) fn lanes<T: crate::number::Float>() -> usize {
     struct Count<T>(core::marker::PhantomData<T>);
-    impl<T: crate::float::Float> WithSimd for Count<T> {
+    impl<T: crate::number::Float> WithSimd for Count<T> {
         type Output = usize;
 
         #[inline(always)]

@@ -6,7 +6,7 @@ use super::packed::{MAX_LANES, Packed, entries};
 use super::pivots::{Found, largest_ratio};
 use super::reflections::{Elimination, TOGETHER, V, eliminate};
 use super::runs::Registers;
-use crate::float::Float;
+use crate::number::Float;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 

@@ -1,7 +1,7 @@
 //! The pivots of a new L, against those of the old one.
 
 use super::packed::{MAX_LANES, Packed};
-use crate::float::Float;
+use crate::number::Float;
 use pulp::Simd;
 
 /// If the squares of a row of V exceed this multiple of the squared pivot of the L without V, columns of L and V are to be

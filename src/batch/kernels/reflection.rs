@@ -1,7 +1,7 @@
 //! The reflection of one column, from its pivot and its row of V.
 
 use super::pivots::Found;
-use crate::float::Float;
+use crate::number::Float;
 use pulp::Simd;
 
 /// If the change of a pivot is below this part of it, the change is more accurate than the new pivot.

@@ -16,7 +16,7 @@
 use super::packed::Packed;
 use super::pivots::Found;
 use super::reflection::{Reflection, Squares, reflection};
-use crate::float::Float;
+use crate::number::Float;
 use pulp::Simd;
 
 /// V as registers: entry (i, r) is number `i · rank + r`.

@@ -8,7 +8,7 @@ use super::border::NONE;
 use super::given::{Group, Groups};
 use super::interchanged::Reflection;
 use super::packed::{MAX_LANES, Packed, entries};
-use crate::float::Float;
+use crate::number::Float;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 

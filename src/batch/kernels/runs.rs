@@ -3,7 +3,7 @@
 use super::packed::{MAX_LANES, Packed};
 use super::transpose;
 use crate::batch::operand::BatchRef;
-use crate::float::Float;
+use crate::number::Float;
 use pulp::Simd;
 
 /// Registers of the columns of some groups.

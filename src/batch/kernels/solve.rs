@@ -4,7 +4,7 @@ use super::given::{Groups, Scale, put, take};
 use super::packed::{MAX_LANES, Packed, entries};
 use super::runs::Registers;
 use crate::batch::operand::BatchMut;
-use crate::float::Float;
+use crate::number::Float;
 use pulp::{Simd, WithSimd};
 
 /// Systems with the factors of a tile.

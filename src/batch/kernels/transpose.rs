@@ -11,7 +11,7 @@ pub(super) use elsewhere::{exists, transpose};
 #[cfg(not(target_arch = "x86_64"))]
 mod elsewhere {
     use crate::batch::kernels::packed::MAX_LANES;
-    use crate::float::Float;
+    use crate::number::Float;
     use pulp::Simd;
 
     /// Whether [`transpose`] exists.
@@ -30,7 +30,7 @@ mod elsewhere {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use crate::batch::kernels::packed::MAX_LANES;
-    use crate::float::Float;
+    use crate::number::Float;
     use core::any::TypeId;
     #[allow(clippy::wildcard_imports, reason = "instructions")]
     use core::arch::x86_64::*;

@@ -1,13 +1,13 @@
 //! The trailing step: applies a block reflector to rows of L and V, one register tile at a time.
 
 use super::reflector::Reflector;
-use crate::float::Float;
-use crate::host::isa::{prefetch, prefetch_to_write, stream};
+use crate::host::isa::{prefetch, prefetch_to_write};
+use crate::number::{Float, Number};
 use pulp::Simd;
 
 /// The part of L and V that one micro-kernel call processes. Its rows start at the tile's first row.
 #[derive(Clone, Copy)]
-pub(crate) struct Tile<T> {
+pub(crate) struct Tile<T: Number> {
     /// The old values, from the reflector's first column of L on. (rows × cols, column stride `src_stride`)
     pub src: *const T,
     pub src_stride: isize,
@@ -18,16 +18,23 @@ pub(crate) struct Tile<T> {
     pub stream: bool,
     /// The distance in rows at which L is prefetched; 0 if it is in the caches.
     pub ahead: usize,
-    /// The tile's rows of V. (rows × k, column stride `v_stride`)
-    pub v: *mut T,
+    /// The tile's rows of V, as real numbers. (rows × k, column stride `v_stride`) The imaginary parts of a column are
+    /// [`apart`](Self::apart) behind its real parts.
+    pub v: *mut T::Part,
     pub v_stride: usize,
 }
 
-impl<T> Tile<T> {
+impl<T: Number> Tile<T> {
+    /// Distance from the real to the imaginary parts of a column of V.
+    #[inline(always)]
+    pub fn apart(&self) -> usize {
+        self.v_stride / T::PARTS
+    }
+
     /// The next tile of V, and the rows of L beside it, for tiles of `rows` rows and `rank` columns.
     #[inline(always)]
     pub fn next(self, rows: usize, rank: usize) -> Self {
-        Self { v: self.v.wrapping_add(rows * rank), ..self.rows_below(rows) }
+        Self { v: self.v.wrapping_add(rows * rank * T::PARTS), ..self.rows_below(rows) }
     }
 
     /// The tile `rows` rows further down. Without a destination it has none either.
@@ -39,20 +46,26 @@ impl<T> Tile<T> {
 }
 
 /// The lanes of a tile's registers that are real rows.
-pub(crate) trait Rows<T: Float, S: Simd>: Copy {
+pub(crate) trait Rows<T: Number, S: Simd>: Copy {
     /// # Safety
     /// The real lanes of register `i` at `ptr` must be readable.
     unsafe fn load(self, simd: S, i: usize, ptr: *const T) -> T::Vector<S>;
     /// # Safety
     /// The real lanes of register `i` at `ptr` must be writable.
     unsafe fn store(self, simd: S, i: usize, ptr: *mut T, x: T::Vector<S>);
+    /// # Safety
+    /// The real lanes of register `i` of V at `ptr` must be readable.
+    unsafe fn load_v(self, simd: S, i: usize, ptr: *const T::Part, apart: usize) -> T::Vector<S>;
+    /// # Safety
+    /// The real lanes of register `i` of V at `ptr` must be writable.
+    unsafe fn store_v(self, simd: S, i: usize, ptr: *mut T::Part, apart: usize, x: T::Vector<S>);
 }
 
 /// All lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Full;
 
-impl<T: Float, S: Simd> Rows<T, S> for Full {
+impl<T: Number, S: Simd> Rows<T, S> for Full {
     #[inline(always)]
     unsafe fn load(self, _: S, _: usize, ptr: *const T) -> T::Vector<S> {
         // SAFETY: the caller guarantees that all lanes are readable.
@@ -63,13 +76,23 @@ impl<T: Float, S: Simd> Rows<T, S> for Full {
         // SAFETY: the caller guarantees that all lanes are writable.
         unsafe { T::store::<S>(ptr, x) }
     }
+    #[inline(always)]
+    unsafe fn load_v(self, _: S, _: usize, ptr: *const T::Part, apart: usize) -> T::Vector<S> {
+        // SAFETY: the caller guarantees that all lanes are readable.
+        unsafe { T::load_parts::<S>(ptr, apart) }
+    }
+    #[inline(always)]
+    unsafe fn store_v(self, _: S, _: usize, ptr: *mut T::Part, apart: usize, x: T::Vector<S>) {
+        // SAFETY: the caller guarantees that all lanes are writable.
+        unsafe { T::store_parts::<S>(ptr, apart, x) }
+    }
 }
 
 /// The lanes of a mask.
 #[derive(Clone, Copy)]
 pub(crate) struct Masked<M, const RV: usize>(pub [M; RV]);
 
-impl<T: Float, S: Simd, const RV: usize> Rows<T, S> for Masked<T::Mask<S>, RV> {
+impl<T: Number, S: Simd, const RV: usize> Rows<T, S> for Masked<T::Mask<S>, RV> {
     #[inline(always)]
     unsafe fn load(self, simd: S, i: usize, ptr: *const T) -> T::Vector<S> {
         // SAFETY: the caller guarantees that the real lanes are readable, and the mask selects these.
@@ -79,6 +102,16 @@ impl<T: Float, S: Simd, const RV: usize> Rows<T, S> for Masked<T::Mask<S>, RV> {
     unsafe fn store(self, simd: S, i: usize, ptr: *mut T, x: T::Vector<S>) {
         // SAFETY: the caller guarantees that the real lanes are writable, and the mask selects these.
         unsafe { T::store_masked(simd, self.0[i], ptr, x) }
+    }
+    #[inline(always)]
+    unsafe fn load_v(self, simd: S, i: usize, ptr: *const T::Part, apart: usize) -> T::Vector<S> {
+        // SAFETY: the caller guarantees that the real lanes are readable, and the mask selects these.
+        unsafe { T::load_parts_masked(simd, self.0[i], ptr, apart) }
+    }
+    #[inline(always)]
+    unsafe fn store_v(self, simd: S, i: usize, ptr: *mut T::Part, apart: usize, x: T::Vector<S>) {
+        // SAFETY: the caller guarantees that the real lanes are writable, and the mask selects these.
+        unsafe { T::store_parts_masked(simd, self.0[i], ptr, apart, x) }
     }
 }
 
@@ -93,7 +126,7 @@ const TOGETHER: usize = 4;
 /// The real rows of `tile`, over `cols` columns of L and `rank` of V, must be readable and writable, and no other thread may
 /// use them during the call. The reflector must have been computed by the diagonal step, and have no interchanges.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(crate) unsafe fn apply<T: Float, S: Simd, A: Rows<T, S>, const RV: usize, const C: usize>(
+pub(crate) unsafe fn apply<T: Number, S: Simd, A: Rows<T, S>, const RV: usize, const C: usize>(
     simd: S,
     rows: A,
     cols: usize,
@@ -139,7 +172,7 @@ pub(crate) unsafe fn apply<T: Float, S: Simd, A: Rows<T, S>, const RV: usize, co
 /// As [`apply`].
 #[cfg_attr(not(unoptimized), inline(always))]
 #[allow(clippy::reversed_empty_ranges, reason = "the first column of the solve has none before it")]
-unsafe fn together<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
+unsafe fn together<T: Number, S: Simd, A: Rows<T, S>, const RV: usize>(
     simd: S,
     rows: A,
     cols: usize,
@@ -148,7 +181,7 @@ unsafe fn together<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
     reflector: Reflector<T>,
 ) {
     let lanes = T::lanes::<S>();
-    let two = T::splat(simd, T::TWO);
+    let two = T::Part::splat(simd, T::Part::TWO);
     // SAFETY: all pointer arithmetic and accesses below: column j < cols of L, column r < rank of V and register i < RV are inside
     // the tile that the caller guarantees; b, g, tau and x are inside the reflector.
     unsafe {
@@ -158,15 +191,15 @@ unsafe fn together<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
         let mut u = [[T::splat(simd, T::ZERO); RV]; TOGETHER];
         for j in 0..TOGETHER {
             if j < cols {
-                let x = T::splat(simd, *reflector.x().add(j));
+                let x = T::Part::splat(simd, (*reflector.x().add(j)).real());
                 for i in 0..RV {
-                    u[j][i] = T::vmul(simd, x, rows.load(simd, i, src(i, j)));
+                    u[j][i] = T::vtimes(simd, x, rows.load(simd, i, src(i, j)));
                 }
             }
         }
         let (mut v, mut g) = (tile.v.cast_const(), reflector.g(0).cast_const());
         for _ in 0..rank {
-            let column = load_rows::<T, S, A, RV>(simd, rows, v);
+            let column = load_rows::<T, S, A, RV>(simd, rows, v, tile.apart());
             for j in 0..TOGETHER {
                 let g = T::splat(simd, *g.add(j));
                 for i in 0..RV {
@@ -190,10 +223,10 @@ unsafe fn together<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
                     let dst = tile.dst.offset($j as isize * tile.dst_stride);
                     for i in 0..RV {
                         let (old, d) = (rows.load(simd, i, src(i, $j)), u[$j][i]);
-                        u[$j][i] = T::mul_add(simd, two, old, d);
+                        u[$j][i] = T::times_add(simd, two, old, d);
                         let new = T::vadd(simd, old, d);
                         if tile.stream {
-                            stream(dst.add(i * lanes), new);
+                            T::stream::<S>(dst.add(i * lanes), new);
                         } else {
                             rows.store(simd, i, dst.add(i * lanes), new);
                         }
@@ -207,7 +240,7 @@ unsafe fn together<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
         // V ← V − U B
         let (mut v, mut b) = (tile.v, reflector.b(0).cast_const());
         for _ in 0..rank {
-            let mut column = load_rows::<T, S, A, RV>(simd, rows, v);
+            let mut column = load_rows::<T, S, A, RV>(simd, rows, v, tile.apart());
             for j in 0..TOGETHER {
                 let b = T::splat(simd, *b.add(j));
                 for i in 0..RV {
@@ -215,7 +248,7 @@ unsafe fn together<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
                 }
             }
             for i in 0..RV {
-                rows.store(simd, i, v.add(i * lanes), column[i]);
+                rows.store_v(simd, i, v.add(i * lanes), tile.apart(), column[i]);
             }
             v = v.wrapping_add(tile.v_stride);
             b = b.wrapping_add(lanes);
@@ -228,15 +261,16 @@ unsafe fn together<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
 /// # Safety
 /// The real rows at `x` must be readable.
 #[inline(always)]
-unsafe fn load_rows<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
+unsafe fn load_rows<T: Number, S: Simd, A: Rows<T, S>, const RV: usize>(
     simd: S,
     rows: A,
-    x: *const T,
+    x: *const T::Part,
+    apart: usize,
 ) -> [T::Vector<S>; RV] {
     let mut column = [T::splat(simd, T::ZERO); RV];
     for i in 0..RV {
         // SAFETY: the caller guarantees that the real rows are readable.
-        column[i] = unsafe { rows.load(simd, i, x.add(i * T::lanes::<S>())) };
+        column[i] = unsafe { rows.load_v(simd, i, x.add(i * T::lanes::<S>()), apart) };
     }
     column
 }

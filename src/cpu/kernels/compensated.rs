@@ -1,7 +1,7 @@
 //! Sums of products as if in twice the precision: the compensated dot product of Ogita, Rump and Oishi (*Accurate sum and dot
 //! product*, SIAM J. Sci. Comput. 26, 2005), for scalars and for registers.
 
-use crate::float::Float;
+use crate::number::{Float, Number, plus};
 use pulp::Simd;
 
 /// A sum of scalars: its value in working precision, and the accumulated rounding errors.
@@ -42,12 +42,12 @@ impl<T: Float> Sum<T> {
 
 /// Such a sum for each lane of a register.
 #[derive(Clone, Copy)]
-pub(super) struct Sums<T: Float, S: Simd> {
+pub(super) struct Sums<T: Number, S: Simd> {
     whole: T::Vector<S>,
     rest: T::Vector<S>,
 }
 
-impl<T: Float, S: Simd> Sums<T, S> {
+impl<T: Number, S: Simd> Sums<T, S> {
     #[inline(always)]
     pub fn zero(simd: S) -> Self {
         let zero = T::splat(simd, T::ZERO);
@@ -57,20 +57,28 @@ impl<T: Float, S: Simd> Sums<T, S> {
     /// Adds x.
     #[inline(always)]
     pub fn plus(self, simd: S, x: T::Vector<S>) -> Self {
-        let whole = T::vadd(simd, self.whole, x);
-        let part = T::vsub(simd, whole, self.whole);
-        let lost =
-            T::vadd(simd, T::vsub(simd, self.whole, T::vsub(simd, whole, part)), T::vsub(simd, x, part));
-        Self { whole, rest: T::vadd(simd, self.rest, lost) }
+        let (whole, rest) = plus::<T, S>(simd, (self.whole, self.rest), x);
+        Self { whole, rest }
+    }
+
+    /// Adds another sum.
+    #[inline(always)]
+    pub fn plus_sum(self, simd: S, other: Self) -> Self {
+        let Self { whole, rest } = self.plus(simd, other.whole);
+        Self { whole, rest: T::vadd(simd, rest, other.rest) }
+    }
+
+    #[inline(always)]
+    pub fn negated(self, simd: S) -> Self {
+        let zero = T::splat(simd, T::ZERO);
+        Self { whole: T::vsub(simd, zero, self.whole), rest: T::vsub(simd, zero, self.rest) }
     }
 
     /// Adds a b.
     #[inline(always)]
     pub fn plus_product(self, simd: S, a: T::Vector<S>, b: T::Vector<S>) -> Self {
-        let product = T::vmul(simd, a, b);
-        let minus = T::vsub(simd, T::splat(simd, T::ZERO), product);
-        let Self { whole, rest } = self.plus(simd, product);
-        Self { whole, rest: T::vadd(simd, rest, T::exact_mul_add(simd, a, b, minus)) }
+        let (whole, rest) = T::plus_exact_product(simd, (self.whole, self.rest), a, b);
+        Self { whole, rest }
     }
 
     /// Adds a times another sum.

@@ -3,8 +3,8 @@
 //! x · 0 is 0 for every finite x and NaN for every other x. Sums of these products keep the loops free of branches.
 
 use crate::compiled::compiled;
-use crate::float::Float;
 use crate::host::isa::Isa;
+use crate::number::Float;
 use core::ops::Range;
 use faer::MatRef;
 use pulp::{Simd, WithSimd};

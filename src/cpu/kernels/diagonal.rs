@@ -5,7 +5,7 @@ use super::compensated::Sums;
 use super::interchange::{Interchange, Places};
 use super::reflector::Reflector;
 use super::shape::MAX_LANES;
-use crate::float::Float;
+use crate::number::{Float, Number};
 use pulp::Simd;
 
 /// Independent partial sums of a dot product over the columns of V. They hide the latency of a multiply-add.
@@ -25,16 +25,17 @@ const PARTIAL_SUMS: usize = 4;
 /// The lower triangle of the tile and its rows of V must be accessible, and no other thread may use them; `cols` ≤ the lanes of
 /// a register; the reflector's memory must be writable.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(crate) unsafe fn diagonal<T: Float, S: Simd>(
+pub(crate) unsafe fn diagonal<T: Number, S: Simd>(
     simd: S,
     cols: usize,
     tile: Tile<T>,
     reflector: Reflector<T>,
     minus: bool,
-    pivots: &mut [T; MAX_LANES],
+    pivots: &mut [T::Part; MAX_LANES],
 ) -> Result<(), usize> {
     let rank = reflector.rank;
-    let sign = if minus { -T::ONE } else { T::ONE };
+    let one = T::Part::ONE;
+    let sign = if minus { -one } else { one };
     let block = T::mask(simd, 0, cols);
     // SAFETY: all accesses below: the caller guarantees the block's rows and columns of L and V, masks keep every access inside
     // the lower triangle, and a reflector row has one scalar for each lane.
@@ -45,17 +46,17 @@ pub(crate) unsafe fn diagonal<T: Float, S: Simd>(
             (*reflector.s().add(j), *reflector.x().add(j)) = (T::ZERO, T::ZERO);
         }
         for r in 0..rank {
-            let x = T::load_masked(simd, block, tile.v.add(r * tile.v_stride));
+            let x = T::load_parts_masked(simd, block, tile.v.add(r * tile.v_stride), tile.apart());
             T::store::<S>(reflector.b(r), x);
         }
         let mut interchanged = false;
         for j in 0..cols {
             let at = tile.src.offset(j as isize * tile.src_stride);
             let old = T::load_masked(simd, T::mask(simd, j, cols), at); // rows j.. of column j
-            let l = *at.add(j);
+            let l = (*at.add(j)).real();
 
             let products = dot_with_row(simd, reflector, j);
-            let squares = lane::<T, S>(products, j);
+            let squares = T::lane::<S>(products, j).real();
             if let Some(made) = Interchange::new(l, squares, rank, minus, |r| *reflector.b(r).add(j)) {
                 if !interchanged {
                     T::store::<S>(reflector.interchanges(), T::splat(simd, T::ZERO));
@@ -65,38 +66,40 @@ pub(crate) unsafe fn diagonal<T: Float, S: Simd>(
                 let new = change_places(simd, (j, cols), old, &made, reflector, minus);
                 let to = tile.dst.offset(j as isize * tile.dst_stride);
                 T::store_masked(simd, T::mask(simd, j, cols), to, new);
-                *to.add(j) = pivots[j];
+                *to.add(j) = T::of_real(pivots[j]);
                 continue;
             }
-            let products = T::vmul(simd, T::splat(simd, sign), products);
-            let q = lane::<T, S>(products, j); // σ a aᵀ
+            let products = T::vtimes(simd, T::Part::splat(simd, sign), products);
+            let q = T::lane::<S>(products, j).real(); // σ a aᵀ
             // Lane j of the first `rank` rows of the reflector holds the row a.
-            let Pivot { alpha, x, new } = pivot(l, q, rank, minus, |r| *reflector.b(r).add(j)).ok_or(j)?;
+            let part = |i: usize| T::parts(&[*reflector.b(i / T::PARTS).add(j)])[i % T::PARTS];
+            let Pivot { alpha, x, new } = pivot(l, q, rank * T::PARTS, minus, part).ok_or(j)?;
             let beta = l + alpha;
             pivots[j] = new;
 
             // σ V bᵀ / T_jj is σ V aᵀ / α: τ for the finished rows, a part of d for the later rows
-            let products = T::vdiv(simd, products, T::splat(simd, alpha));
-            let d = T::mul_add(simd, old, T::splat(simd, x), products);
+            let products = T::vover(simd, products, T::Part::splat(simd, alpha));
+            let d = T::times_add(simd, T::Part::splat(simd, x), old, products);
             T::store::<S>(reflector.tau(j), products);
-            (*reflector.s().add(j), *reflector.x().add(j)) = (sign * (beta / alpha), x);
+            *reflector.s().add(j) = T::of_real(sign * (beta / alpha));
+            *reflector.x().add(j) = T::of_real(x);
             let to = tile.dst.offset(j as isize * tile.dst_stride);
             T::store_masked(simd, T::mask(simd, j, cols), to, T::vadd(simd, old, d));
-            *to.add(j) = new;
+            *to.add(j) = T::of_real(new);
 
             // Row j of V becomes row j of B, and the later rows are reduced by it. 1/β would overflow for the smallest numbers,
             // so these are first scaled by a power of two, exactly.
-            let magnified = if beta < T::TINY { T::MAGNIFIER } else { T::ONE };
-            let inv_beta = T::splat(simd, T::ONE / (beta * magnified));
+            let magnified = if beta < T::Part::TINY { T::Part::MAGNIFIER } else { one };
+            let inv_beta = T::Part::splat(simd, one / (beta * magnified));
             let done = T::mask(simd, 0, j);
             let own = T::mask(simd, j, j + 1);
-            let u = T::mul_add(simd, old, T::splat(simd, T::TWO), d);
+            let u = T::times_add(simd, T::Part::splat(simd, T::Part::TWO), old, d);
             let u = T::select(simd, done, T::splat(simd, T::ZERO), u);
             let mut row = reflector.b(0);
             for _ in 0..rank {
                 let x = T::load::<S>(row);
-                let a = T::splat(simd, *row.add(j) * magnified);
-                let b = T::vmul(simd, a, inv_beta);
+                let a = T::splat(simd, (*row.add(j)).times(magnified));
+                let b = T::vtimes(simd, inv_beta, a);
                 let rest = T::neg_mul_add(simd, u, b, x);
                 T::store::<S>(row, T::select(simd, own, b, rest));
                 row = row.wrapping_add(T::lanes::<S>());
@@ -104,7 +107,8 @@ pub(crate) unsafe fn diagonal<T: Float, S: Simd>(
         }
         let s = T::load::<S>(reflector.s());
         for r in 0..rank {
-            T::store::<S>(reflector.g(r), T::vmul(simd, s, T::load::<S>(reflector.b(r))));
+            let b = T::vconj(simd, T::load::<S>(reflector.b(r)));
+            T::store::<S>(reflector.g(r), T::vmul(simd, s, b));
         }
         reflector.set_interchanged(interchanged);
     }
@@ -117,7 +121,7 @@ pub(crate) unsafe fn diagonal<T: Float, S: Simd>(
 /// # Safety
 /// As [`diagonal`], with the rows of V in the reflector and the interchanges of earlier columns set.
 #[cfg_attr(not(unoptimized), inline(always))]
-unsafe fn change_places<T: Float, S: Simd>(
+unsafe fn change_places<T: Number, S: Simd>(
     simd: S,
     (j, cols): (usize, usize),
     l: T::Vector<S>,
@@ -125,19 +129,23 @@ unsafe fn change_places<T: Float, S: Simd>(
     reflector: Reflector<T>,
     minus: bool,
 ) -> T::Vector<S> {
-    let &Interchange { column: p, sign, small, beta, s, x, .. } = made;
+    let &Interchange { column: p, turn, small, beta, s, x, .. } = made;
     // SAFETY: j is a column of the reflector, and p and r are less than its rank.
     unsafe {
-        *reflector.interchanges().add(j) = T::from_f64((p + 1) as f64) * sign;
-        (*reflector.s().add(j), *reflector.x().add(j)) = (s, x);
-        let b = |r: usize| if r == p { small / beta } else { *reflector.b(r).add(j) / beta };
-        let other = T::vmul(simd, T::splat(simd, sign), T::load::<S>(reflector.b(p)));
-        let mut sum = Sums::zero(simd);
+        *reflector.interchanges().add(j) = T::of_real(T::Part::from_f64((p + 1) as f64));
+        *reflector.turns().add(j) = turn;
+        (*reflector.s().add(j), *reflector.x().add(j)) = (T::of_real(s), T::of_real(x));
+        let b_p = small / beta;
+        let b = |r: usize| if r == p { T::of_real(b_p) } else { (*reflector.b(r).add(j)).over(beta) };
+        let size = T::turn_size(turn);
+        let other = Sums::zero(simd).plus_product(simd, T::splat(simd, turn), T::load::<S>(reflector.b(p)));
+        let mut sum = Sums::<T, S>::zero(simd);
         for r in (0..reflector.rank).filter(|&r| r != p) {
-            sum = sum.plus_product(simd, T::load::<S>(reflector.b(r)), T::splat(simd, b(r)));
+            sum = sum.plus_product(simd, T::load::<S>(reflector.b(r)), T::splat(simd, b(r).conj()));
         }
-        let new = Places { other, sum, s, x, b: b(p) }.through(simd, l, minus);
+        let new = Places { other, size, sum, s, x, b: b_p }.through(simd, l, minus);
         let (before, behind) = if minus { (new, l) } else { (l, new) };
+        let other = T::vover(simd, other.rounded(simd), T::Part::splat(simd, size));
         let u = T::vadd(simd, other, behind);
         let (own, from_own) = (T::mask(simd, j, j + 1), T::mask(simd, j, cols));
         for r in 0..reflector.rank {
@@ -150,12 +158,12 @@ unsafe fn change_places<T: Float, S: Simd>(
     }
 }
 
-/// Σ_r x_r a_r over the columns of V, where x are all rows of the block and a is row `j`.
+/// Σ_r x_r ā_r over the columns of V, where x are all rows of the block and a is row `j`.
 ///
 /// # Safety
 /// The reflector must hold a block's rows of V.
 #[inline(always)]
-unsafe fn dot_with_row<T: Float, S: Simd>(simd: S, reflector: Reflector<T>, j: usize) -> T::Vector<S> {
+unsafe fn dot_with_row<T: Number, S: Simd>(simd: S, reflector: Reflector<T>, j: usize) -> T::Vector<S> {
     let (rank, lanes) = (reflector.rank, T::lanes::<S>());
     let mut sums = [T::splat(simd, T::ZERO); PARTIAL_SUMS];
     let mut row = reflector.b(0).cast_const();
@@ -164,7 +172,7 @@ unsafe fn dot_with_row<T: Float, S: Simd>(simd: S, reflector: Reflector<T>, j: u
         for (i, sum) in sums.iter_mut().enumerate() {
             if first + PARTIAL_SUMS <= rank || first + i < rank {
                 // SAFETY: `rank` rows of the reflector contain V, consecutively, each with a scalar for every lane.
-                let (x, a) = unsafe { (T::load::<S>(row), T::splat(simd, *row.add(j))) };
+                let (x, a) = unsafe { (T::load::<S>(row), T::splat(simd, (*row.add(j)).conj())) };
                 *sum = T::mul_add(simd, x, a, *sum);
                 row = row.wrapping_add(lanes);
             }
@@ -172,15 +180,6 @@ unsafe fn dot_with_row<T: Float, S: Simd>(simd: S, reflector: Reflector<T>, j: u
     }
     let [s0, s1, s2, s3] = sums;
     T::vadd(simd, T::vadd(simd, s0, s1), T::vadd(simd, s2, s3))
-}
-
-/// Extracts one lane of a register.
-#[inline(always)]
-fn lane<T: Float, S: Simd>(x: T::Vector<S>, i: usize) -> T {
-    debug_assert!(i < T::lanes::<S>());
-    let x = [x];
-    // SAFETY: a register is `lanes` scalars, and i is one of them.
-    unsafe { *x.as_ptr().cast::<T>().add(i) }
 }
 
 /// Relative change of a pivot up to which the pivot is corrected by the change; beyond it the new pivot is computed as a root.

@@ -14,24 +14,24 @@
 
 use super::apply::{Rows, Tile};
 use super::reflector::Reflector;
-use crate::float::Float;
-use crate::host::isa::{prefetch, stream};
+use crate::host::isa::prefetch;
+use crate::number::{Float, Number};
 use core::ops::Range;
 use pulp::Simd;
 
 /// The numbers that transform rows below one column of L, for a V of K columns, of which the first P have one sign.
 #[derive(Clone, Copy)]
-pub(crate) struct Column<T, const K: usize, const P: usize> {
+pub(crate) struct Column<T: Number, const K: usize, const P: usize> {
     /// s bᵀ
     products: [T; K],
     b: [T; K],
     /// For the first P columns, and for the others.
-    x: [T; 2],
+    x: [T::Part; 2],
 }
 
-impl<T: Float, const K: usize, const P: usize> Column<T, K, P> {
+impl<T: Number, const K: usize, const P: usize> Column<T, K, P> {
     /// The identity.
-    pub const IDENTITY: Self = Self { products: [T::ZERO; K], b: [T::ZERO; K], x: [T::ZERO; 2] };
+    pub const IDENTITY: Self = Self { products: [T::ZERO; K], b: [T::ZERO; K], x: [T::Part::ZERO; 2] };
 
     /// Reads column `j` of a micro reflector, for the columns of V from `first` on.
     ///
@@ -45,7 +45,7 @@ impl<T: Float, const K: usize, const P: usize> Column<T, K, P> {
                 (self.b[first + r], self.products[first + r]) =
                     (*reflector.b(r).add(j), *reflector.g(r).add(j));
             }
-            self.x[usize::from(first > 0)] = *reflector.x().add(j);
+            self.x[usize::from(first > 0)] = (*reflector.x().add(j)).real();
         }
     }
 
@@ -58,10 +58,10 @@ impl<T: Float, const K: usize, const P: usize> Column<T, K, P> {
         p: &mut [T::Vector<S>; RV],
         v: &mut [[T::Vector<S>; RV]; K],
     ) {
-        let x = T::splat(simd, self.x[usize::from(columns.start > 0)]);
+        let x = T::Part::splat(simd, self.x[usize::from(columns.start > 0)]);
         let mut d = *p;
         for i in 0..RV {
-            d[i] = T::vmul(simd, x, p[i]);
+            d[i] = T::vtimes(simd, x, p[i]);
         }
         for r in columns.clone() {
             let product = T::splat(simd, self.products[r]);
@@ -69,9 +69,9 @@ impl<T: Float, const K: usize, const P: usize> Column<T, K, P> {
                 d[i] = T::mul_add(simd, v[r][i], product, d[i]);
             }
         }
-        let two = T::splat(simd, T::TWO);
+        let two = T::Part::splat(simd, T::Part::TWO);
         for i in 0..RV {
-            let u = T::mul_add(simd, two, p[i], d[i]);
+            let u = T::times_add(simd, two, p[i], d[i]);
             p[i] = T::vadd(simd, p[i], d[i]);
             d[i] = u;
         }
@@ -100,7 +100,7 @@ pub(crate) enum Store {
 /// thread may use them during the call.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(crate) unsafe fn apply<
-    T: Float,
+    T: Number,
     S: Simd,
     A: Rows<T, S>,
     const RV: usize,
@@ -121,7 +121,7 @@ pub(crate) unsafe fn apply<
         let mut v = [[T::splat(simd, T::ZERO); RV]; K];
         for r in 0..K {
             for i in 0..RV {
-                v[r][i] = rows.load(simd, i, tile.v.add(r * tile.v_stride + i * lanes));
+                v[r][i] = rows.load_v(simd, i, tile.v.add(r * tile.v_stride + i * lanes), tile.apart());
             }
         }
         for column in columns {
@@ -141,7 +141,7 @@ pub(crate) unsafe fn apply<
                 match store {
                     Store::Skip => {}
                     Store::Memory => rows.store(simd, i, dst.add(i * lanes), p[i]),
-                    Store::Stream => stream(dst.add(i * lanes), p[i]),
+                    Store::Stream => T::stream::<S>(dst.add(i * lanes), p[i]),
                 }
             }
             src = src.wrapping_offset(tile.src_stride);
@@ -149,7 +149,7 @@ pub(crate) unsafe fn apply<
         }
         for r in 0..K {
             for i in 0..RV {
-                rows.store(simd, i, tile.v.add(r * tile.v_stride + i * lanes), v[r][i]);
+                rows.store_v(simd, i, tile.v.add(r * tile.v_stride + i * lanes), tile.apart(), v[r][i]);
             }
         }
     }

@@ -3,14 +3,17 @@
 //! If the largest entry a_p of a plus sign's row a of V is far above the pivot l, V ← V − u b cancels: the remaining V is of
 //! the size of L, but its error is of the size of V. The same happens in Householder's QR factorization of (Lᵀ; Vᵀ) without row
 //! interchanges, whose pivot row is the smallest one. With interchanges the error of each row is relative to its own size
-//! (Powell and Reid 1969; Cox and Higham 1998). Column j of L and column p of V are interchanged, with the sign σ that makes
-//! the pivot positive, which leaves L Lᵀ + V Vᵀ as it is, and are then eliminated. With a_p ← l, A = |a_p| before that, R the
-//! new pivot, and q = a aᵀ after it:
+//! (Powell and Reid 1969; Cox and Higham 1998). Column j of L and column p of V are interchanged, with the σ of magnitude 1 that
+//! makes the pivot positive, which leaves L Lᵀ + V Vᵀ as it is, and are then eliminated. With a_p ← l, A = |a_p| before that, R
+//! the new pivot, and q = a aᵀ after it:
 //!
 //! ```text
 //! R² = A² + q      b = a / (A + R)      s = (A + R) / R      x = −q / (R (A + R))
 //! o = σ V_p        V_p ← L_j            L'_j = o + (x o + s V bᵀ)          V ← V − (o + L'_j) b
 //! ```
+//!
+//! For complex numbers σ = ā_p / A, and V_p is multiplied by ā_p and by no rounded σ: then o, A and R are those of one V_p to twice
+//! the precision, that of the caller up to a factor 1 + u.
 //!
 //! A downdate by the same V inverts this, if a_p is far above the remaining pivot: from L'_j and the current V it solves for
 //! L_j, with the same b, s and x. Both compute their sums as if in twice the precision. Then the column of L returns to its old
@@ -19,7 +22,7 @@
 use super::apply::{Rows, Tile};
 use super::compensated::{Sum, Sums};
 use super::reflector::{MOST_INTERCHANGED, Reflector};
-use crate::float::Float;
+use crate::number::{Float, Number};
 use pulp::Simd;
 
 /// The ratio |a_p| / l from which on columns are interchanged. A block with such a column is beyond the conditions for
@@ -36,78 +39,105 @@ pub(super) fn outweighs<T: Float>(l: T, squares: T, minus: bool) -> bool {
 }
 
 /// The numbers of a column's interchange, except b.
-pub(super) struct Interchange<T> {
-    /// p and σ.
+pub(super) struct Interchange<T: Number> {
+    /// p, and σ before its division by [`turn_size`](Number::turn_size).
     pub column: usize,
-    pub sign: T,
+    pub turn: T,
     /// The pivot of L, and that of L'.
-    pub small: T,
-    pub large: T,
+    pub small: T::Part,
+    pub large: T::Part,
     /// A + R
-    pub beta: T,
-    pub s: T,
-    pub x: T,
+    pub beta: T::Part,
+    pub s: T::Part,
+    pub x: T::Part,
 }
 
-impl<T: Float> Interchange<T> {
+impl<T: Number> Interchange<T> {
     /// Returns the interchange of a column with the pivot `l`, which is that of L, or for a minus sign of L', and a row with
     /// entries a, if the column is to be interchanged. `squares` is approximately the sum of the squares of a.
     #[inline(always)]
-    pub fn new(l: T, squares: T, rank: usize, minus: bool, a: impl Fn(usize) -> T) -> Option<Self> {
+    pub fn new(
+        l: T::Part,
+        squares: T::Part,
+        rank: usize,
+        minus: bool,
+        a: impl Fn(usize) -> T,
+    ) -> Option<Self> {
         if outweighs(l, squares, minus) { Self::made(l, rank, minus, a) } else { None }
     }
 
     #[cold]
-    fn made(l: T, rank: usize, minus: bool, a: impl Fn(usize) -> T) -> Option<Self> {
+    fn made(l: T::Part, rank: usize, minus: bool, a: impl Fn(usize) -> T) -> Option<Self> {
         let candidates = 0..rank.min(MOST_INTERCHANGED);
         let column = candidates.reduce(|p, r| if a(r).abs() > a(p).abs() { r } else { p })?;
-        let largest = a(column).abs();
-        let others = || (0..rank).filter(|&r| r != column);
+        let turn = a(column).turn();
+        let (largest, beyond) = magnitude(a(column), turn);
+        let square = |sum: Sum<T::Part>, sign: T::Part| {
+            sum.plus_product(sign * largest, largest).plus_product(sign * T::Part::TWO * largest, beyond)
+        };
+        let others = |sum: Sum<T::Part>, sign: T::Part| {
+            let others = (0..rank).filter(|&r| r != column).map(&a);
+            others.fold(sum, |sum, a| {
+                T::parts(&[a]).iter().fold(sum, |sum, &part| sum.plus_product(sign * part, part))
+            })
+        };
+        let (one, zero) = (T::Part::ONE, T::Part::ZERO);
         let small = match minus {
-            true => {
-                let square = Sum::ZERO.plus_product(l, l).plus_product(-largest, largest);
-                others().fold(square, |sum, r| sum.plus_product(-a(r), a(r))).root()
-            }
+            true => others(square(Sum::ZERO.plus_product(l, l), -one), -one).root(),
             false => l,
         };
-        let rest = others().fold(Sum::ZERO, |sum, r| sum.plus_product(a(r), a(r))).plus_product(small, small);
-        let large = if minus { l } else { rest.plus_product(largest, largest).root() };
-        let outweighs = largest > T::from_f64(OUTWEIGHS) * small && (small > T::ZERO || !minus);
-        let within = large * large > T::SMALL_SQUARE && large * large < T::INFINITY;
-        let (beta, sign) = (largest + large, if a(column) < T::ZERO { -T::ONE } else { T::ONE });
+        let rest = others(Sum::ZERO, one).plus_product(small, small);
+        let large = if minus { l } else { square(rest, one).root() };
+        let outweighs = largest > T::Part::from_f64(OUTWEIGHS) * small && (small > zero || !minus);
+        let within = large * large > T::Part::SMALL_SQUARE && large * large < T::Part::INFINITY;
+        let beta = largest + large;
         // The product of the two might overflow, so it is not formed.
         let (s, x) = (beta / large, -(rest.rounded() / large / beta));
-        (outweighs && within).then_some(Self { column, sign, small, large, beta, s, x })
+        (outweighs && within).then_some(Self { column, turn, small, large, beta, s, x })
     }
 }
 
-/// A column of L and the columns of V in an interchange: from L to L', or back.
-pub(super) struct Places<T: Float, S: Simd> {
-    /// o
-    pub other: T::Vector<S>,
-    /// Σ V_r b_r over the columns of V other than p.
-    pub sum: Sums<T, S>,
-    pub s: T,
-    pub x: T,
-    /// b_p
-    pub b: T,
+/// The magnitude of a number by its [`turn`](Number::turn), as a sum of two.
+fn magnitude<T: Number>(x: T, turn: T) -> (T::Part, T::Part) {
+    if T::PARTS == 1 {
+        return (x.abs(), T::Part::ZERO);
+    }
+    let size = T::turn_size(turn);
+    let square = T::parts(&[x]).iter().fold(Sum::ZERO, |sum, &part| sum.plus_product(part, part));
+    let whole = square.rounded() / size;
+    (whole, square.plus_product(-whole, size).rounded() / size)
 }
 
-impl<T: Float, S: Simd> Places<T, S> {
+/// A column of L and the columns of V in an interchange: from L to L', or back.
+pub(super) struct Places<T: Number, S: Simd> {
+    /// o times `size`.
+    pub other: Sums<T, S>,
+    /// The divisor of σ.
+    pub size: T::Part,
+    /// Σ V_r b_r over the columns of V other than p.
+    pub sum: Sums<T, S>,
+    pub s: T::Part,
+    pub x: T::Part,
+    /// b_p
+    pub b: T::Part,
+}
+
+impl<T: Number, S: Simd> Places<T, S> {
     /// Column j of L' from that of L, or for a minus sign of L from that of L'.
     #[inline(always)]
     pub fn through(self, simd: S, l: T::Vector<S>, minus: bool) -> T::Vector<S> {
-        let Self { other, sum, s, x, b } = self;
-        let splat = |x: T| T::splat(simd, x);
+        let Self { other, size, sum, s, x, b } = self;
+        let splat = |x: T::Part| T::splat(simd, T::of_real(x));
+        let s = s * size;
         if minus {
-            let negative = T::vsub(simd, splat(T::ZERO), other);
-            let taken = Sums::zero(simd).plus(simd, l).plus(simd, negative);
-            let taken = taken.plus_product(simd, splat(x), negative).plus_times(simd, splat(-s), sum);
-            T::vdiv(simd, taken.rounded(simd), splat(s * b))
+            let negative = other.negated(simd);
+            let taken = Sums::zero(simd).plus_product(simd, l, splat(size)).plus_sum(simd, negative);
+            let taken = taken.plus_times(simd, splat(x), negative).plus_times(simd, splat(-s), sum);
+            T::vover(simd, taken.rounded(simd), T::Part::splat(simd, s * b))
         } else {
             let sum = sum.plus_product(simd, l, splat(b));
-            let new = Sums::zero(simd).plus(simd, other).plus_product(simd, splat(x), other);
-            new.plus_times(simd, splat(s), sum).rounded(simd)
+            let new = other.plus_times(simd, splat(x), other).plus_times(simd, splat(s), sum);
+            T::vover(simd, new.rounded(simd), T::Part::splat(simd, size))
         }
     }
 }
@@ -119,7 +149,7 @@ impl<T: Float, S: Simd> Places<T, S> {
 /// # Safety
 /// As [`apply`](super::apply::apply).
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(super) unsafe fn apply_by_column<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
+pub(super) unsafe fn apply_by_column<T: Number, S: Simd, A: Rows<T, S>, const RV: usize>(
     simd: S,
     rows: A,
     (cols, minus): (usize, bool),
@@ -133,37 +163,41 @@ pub(super) unsafe fn apply_by_column<T: Float, S: Simd, A: Rows<T, S>, const RV:
         for j in 0..cols {
             let src = tile.src.offset(j as isize * tile.src_stride);
             let dst = tile.dst.offset(j as isize * tile.dst_stride);
-            let (s, x) = (*reflector.s().add(j), *reflector.x().add(j));
+            let (s, x) = ((*reflector.s().add(j)).real(), (*reflector.x().add(j)).real());
             let interchange = reflector.interchange(j);
             for i in 0..RV {
                 let at = |r: usize| tile.v.add(r * tile.v_stride + i * lanes);
+                let load_v = |r: usize| rows.load_v(simd, i, at(r), tile.apart());
                 let l = rows.load(simd, i, src.add(i * lanes));
-                let (new, u) = if let Some((p, sign)) = interchange {
-                    let other = T::vmul(simd, T::splat(simd, sign), rows.load(simd, i, at(p)));
-                    let mut sum = Sums::zero(simd);
+                let (new, u) = if let Some((p, turn)) = interchange {
+                    let size = T::turn_size(turn);
+                    let other = Sums::zero(simd).plus_product(simd, T::splat(simd, turn), load_v(p));
+                    let mut sum = Sums::<T, S>::zero(simd);
                     for r in (0..reflector.rank).filter(|&r| r != p) {
-                        let b = T::splat(simd, *reflector.b(r).add(j));
-                        sum = sum.plus_product(simd, rows.load(simd, i, at(r)), b);
+                        let b = T::splat(simd, (*reflector.b(r).add(j)).conj());
+                        sum = sum.plus_product(simd, load_v(r), b);
                     }
-                    let places = Places { other, sum, s, x, b: *reflector.b(p).add(j) };
+                    let places = Places { other, size, sum, s, x, b: (*reflector.b(p).add(j)).real() };
                     let new = places.through(simd, l, minus);
                     let (before, behind) = if minus { (new, l) } else { (l, new) };
-                    rows.store(simd, i, at(p), before);
+                    rows.store_v(simd, i, at(p), tile.apart(), before);
+                    let other = T::vover(simd, other.rounded(simd), T::Part::splat(simd, size));
                     (new, T::vadd(simd, other, behind))
                 } else {
                     let mut w = zero;
                     for r in 0..reflector.rank {
-                        let b = T::splat(simd, *reflector.b(r).add(j));
-                        w = T::mul_add(simd, rows.load(simd, i, at(r)), b, w);
+                        let b = T::splat(simd, (*reflector.b(r).add(j)).conj());
+                        w = T::mul_add(simd, load_v(r), b, w);
                     }
-                    let d = T::mul_add(simd, T::splat(simd, s), w, T::vmul(simd, T::splat(simd, x), l));
-                    (T::vadd(simd, l, d), T::mul_add(simd, T::splat(simd, T::TWO), l, d))
+                    let [s, x, two] = [s, x, T::Part::TWO].map(|x| T::Part::splat(simd, x));
+                    let d = T::times_add(simd, s, w, T::vtimes(simd, x, l));
+                    (T::vadd(simd, l, d), T::times_add(simd, two, l, d))
                 };
                 rows.store(simd, i, dst.add(i * lanes), new);
                 for r in 0..reflector.rank {
                     let b = T::splat(simd, *reflector.b(r).add(j));
-                    let v = rows.load(simd, i, at(r));
-                    rows.store(simd, i, at(r), T::neg_mul_add(simd, u, b, v));
+                    let v = load_v(r);
+                    rows.store_v(simd, i, at(r), tile.apart(), T::neg_mul_add(simd, u, b, v));
                 }
             }
         }

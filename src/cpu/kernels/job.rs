@@ -6,8 +6,8 @@ use super::low_rank::{BLOCK, Coefficients, LowRank, PANEL_COLS, together};
 use super::packed::Tiles;
 use super::reflector::{OneSign, Reflector};
 use super::shape::Shape;
-use crate::float::Float;
 use crate::host::isa::Isa;
+use crate::number::Number;
 use crate::sweep::plan::Panel;
 
 /// All that the steps of one sweep, [`diagonal`](Job::diagonal) and [`trailing`](Job::trailing), read and write.
@@ -38,7 +38,7 @@ pub(crate) struct Job<T> {
     pub at_once: bool,
     pub plus: usize,
     pub minus: usize,
-    /// The number that new entries of L are multiplied by.
+    /// The real number that new entries of L are multiplied by.
     pub scale: T,
     pub carried: Option<CarriedRows<T>>,
 }
@@ -57,7 +57,7 @@ unsafe impl<T: Sync> Sync for CarriedRows<T> {}
 // SAFETY: a job describes memory; the contract of each step says which thread may use which rows when.
 unsafe impl<T: Sync> Sync for Job<T> {}
 
-impl<T: Float> Job<T> {
+impl<T: Number> Job<T> {
     /// Scalars of the block reflectors of one panel, for a V with that many columns of each sign.
     pub fn reflector_len(panel_cols: usize, shape: &Shape, plus: usize, minus: usize) -> usize {
         panel_cols.div_ceil(shape.block) * Self::micro_len(shape.lanes, plus, minus)
@@ -66,7 +66,7 @@ impl<T: Float> Job<T> {
     /// Scalars of the coefficients of one panel, for a V with that many columns, which may be applied `together`.
     pub fn coefficients_len(rank: usize, together: bool) -> usize {
         match together {
-            true => together::sets_len::<T>(rank),
+            true => together::sets_len::<T::Part>(rank),
             false => PANEL_COLS / BLOCK * rank * Coefficients::<T>::LEN,
         }
     }
@@ -88,7 +88,7 @@ impl<T: Float> Job<T> {
     /// L and V for the steps of a V with few columns.
     pub fn low_rank(&self) -> LowRank<T> {
         let Self { l, plus, minus, stream, large, together, .. } = *self;
-        let (v, v_stride) = (self.v.by_row(), self.v.tile);
+        let (v, v_stride) = (self.v.by_row(), self.v.column_len());
         LowRank { l, v, v_stride, rank: plus + minus, plus, together, stream, large }
     }
 
@@ -155,7 +155,7 @@ impl<T: Float> Job<T> {
             ahead: 0,
             // SAFETY: the caller guarantees the tile and the row.
             v: unsafe { self.v.ptr(tile).add(offset) },
-            v_stride: self.v.tile,
+            v_stride: self.v.column_len(),
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use super::shape::MAX_LANES;
 use crate::compiled::compiled;
-use crate::float::Float;
 use crate::host::buffer::Buffer;
 use crate::host::isa::Isa;
 use crate::host::share::Share;
-use crate::sweep::signed::copy_scaled;
+use crate::number::Number;
 use faer::{ColRef, MatRef};
 use pulp::{Simd, WithSimd};
 
-/// V diag(√|w|) with plus signs first, in tiles of `tile` rows; entry (i, r) of a tile is at r·tile + i.
+/// V diag(√|w|) with plus signs first, in tiles of `tile` rows; entry (i, r) of a tile is at r·tile + i. Of complex numbers the real
+/// parts of a column of a tile come first, and then its imaginary parts, so that registers of each are loaded as they are.
 #[derive(Clone)]
 pub(crate) struct Packed<T> {
     data: Buffer<T>,
@@ -28,13 +28,13 @@ impl<T> Default for Packed<T> {
     }
 }
 
-impl<T: Float> Packed<T> {
+impl<T: Number> Packed<T> {
     /// Copies `rank` columns of `rows` entries, each times its factor, as rows from `base` on. The rest of the last tile is
     /// zero.
     #[inline(always)]
     pub fn pack<'a>(
         &mut self,
-        columns: impl Iterator<Item = (ColRef<'a, T>, T)>,
+        columns: impl Iterator<Item = (ColRef<'a, T>, T::Part)>,
         rank: usize,
         rows: usize,
         base: usize,
@@ -53,7 +53,7 @@ impl<T: Float> Packed<T> {
     }
 
     /// The same on several threads. `columns` returns the columns of V.
-    pub fn pack_on<'a, I: Iterator<Item = (ColRef<'a, T>, T)>>(
+    pub fn pack_on<'a, I: Iterator<Item = (ColRef<'a, T>, T::Part)>>(
         &mut self,
         share: &Share,
         columns: impl Fn() -> I + Sync,
@@ -102,7 +102,7 @@ impl<T: PackKernel> Packed<T> {
     /// Copies V without scaling. All columns have one sign, and are in the same order as in `Signed::columns`; rows are
     /// contiguous. Returns the sum of the squares of V.
     #[inline(always)]
-    pub fn pack_one_sign(&mut self, isa: Isa, v: MatRef<'_, T>, minus: bool, tile: usize) -> T {
+    pub fn pack_one_sign(&mut self, isa: Isa, v: MatRef<'_, T>, minus: bool, tile: usize) -> T::Part {
         let (rows, rank) = v.shape();
         debug_assert!(
             rank > 0 && (rows == 1 || v.row_stride() == 1),
@@ -117,19 +117,19 @@ impl<T: PackKernel> Packed<T> {
 
 compiled! {
     /// [`Packed::pack_one_sign`].
-    PackKernel {
-        pack: Pack<'_, Self> => Self,
+    PackKernel of numbers {
+        pack: Pack<'_, Self> => Self::Part,
     }
 }
 
 /// Copies V, whose rows are contiguous, to its tiles, and sums its squares.
-pub(crate) struct Pack<'a, T> {
+pub(crate) struct Pack<'a, T: Number> {
     v: MatRef<'a, T>,
     minus: bool,
     to: Tiles<T>,
 }
 
-impl<'a, T> Pack<'a, T> {
+impl<'a, T: Number> Pack<'a, T> {
     /// # Safety
     /// The tiles, of whole registers, have space for V, and no other thread uses them until this has run.
     unsafe fn new(v: MatRef<'a, T>, minus: bool, to: Tiles<T>) -> Self {
@@ -137,20 +137,20 @@ impl<'a, T> Pack<'a, T> {
     }
 }
 
-impl<T: Float> WithSimd for Pack<'_, T> {
-    type Output = T;
+impl<T: Number> WithSimd for Pack<'_, T> {
+    type Output = T::Part;
 
     /// Returns the sum of the squares of V.
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> T {
+    fn with_simd<S: Simd>(self, simd: S) -> T::Part {
         let Self { v, minus, to } = self;
         let (rows, rank) = v.shape();
         let (lanes, stride) = (T::lanes::<S>(), v.col_stride());
         // A downdate reads V from its last column on.
         let (leading, step) = if minus { ((rank - 1) as isize * stride, -stride) } else { (0, stride) };
         let mut from = v.as_ptr().wrapping_offset(leading);
-        let (mut at, mut first) = (to.data, 0);
-        let mut sums = T::splat(simd, T::ZERO);
+        let (mut at, mut first) = (to.data.cast::<T::Part>(), 0);
+        let mut sums = T::Part::splat(simd, T::Part::ZERO);
         while first < rows {
             let mut column = from;
             for _ in 0..rank {
@@ -159,18 +159,18 @@ impl<T: Float> WithSimd for Pack<'_, T> {
                     // SAFETY: the mask restricts loads to the rows of V, and `new` requires the tiles.
                     unsafe {
                         let x = T::load_masked(simd, T::mask(simd, 0, real), column.wrapping_add(row));
-                        T::store::<S>(at.add(row), x);
-                        sums = T::mul_add(simd, x, x, sums);
+                        T::store_parts::<S>(at.add(row), to.tile, x);
+                        sums = T::plus_squares(simd, x, sums);
                     }
                 }
-                (at, column) = (at.wrapping_add(to.tile), column.wrapping_offset(step));
+                (at, column) = (at.wrapping_add(to.column_len()), column.wrapping_offset(step));
             }
             (from, first) = (from.wrapping_add(to.tile), first + to.tile);
         }
-        let mut each = [T::ZERO; MAX_LANES];
+        let mut each = [T::Part::ZERO; MAX_LANES];
         // SAFETY: there is space for a register.
-        unsafe { T::store::<S>(each.as_mut_ptr(), sums) };
-        each[..lanes].iter().fold(T::ZERO, |sum, &lane| sum + lane)
+        unsafe { T::Part::store::<S>(each.as_mut_ptr(), sums) };
+        each[..lanes].iter().fold(T::Part::ZERO, |sum, &lane| sum + lane)
     }
 }
 
@@ -179,7 +179,7 @@ impl<T: Float> WithSimd for Pack<'_, T> {
 pub(crate) struct Tiles<T> {
     data: *mut T,
     base: usize,
-    /// Rows in a tile; also the column stride within one.
+    /// Rows in a tile; also the distance from the real to the imaginary parts of a column.
     pub tile: usize,
     rank: usize,
 }
@@ -189,15 +189,16 @@ unsafe impl<T: Send> Send for Tiles<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Tiles<T> {}
 
-impl<T: Float> Tiles<T> {
-    /// Column `r` of a tile.
+impl<T: Number> Tiles<T> {
+    /// A part, the real or the imaginary one, of column `r` of a tile.
     ///
     /// # Safety
     /// There is memory for it, and no other thread uses it.
     #[inline(always)]
-    unsafe fn column<'a>(&self, tile: usize, r: usize) -> &'a mut [T] {
-        // SAFETY: tile and column have `self.tile` scalars of that memory to themselves.
-        unsafe { core::slice::from_raw_parts_mut(self.ptr(tile).add(r * self.tile), self.tile) }
+    unsafe fn column<'a>(&self, tile: usize, r: usize, part: usize) -> &'a mut [T::Part] {
+        let at = r * self.column_len() + part * self.tile;
+        // SAFETY: tile and column have `self.tile` real numbers of that memory for each part to themselves.
+        unsafe { core::slice::from_raw_parts_mut(self.ptr(tile).add(at), self.tile) }
     }
 
     /// Copies the rows of a tile from column `r` of V, times a factor. Missing rows are set to zero.
@@ -205,18 +206,43 @@ impl<T: Float> Tiles<T> {
     /// # Safety
     /// As `column`.
     #[inline(always)]
-    pub unsafe fn pack_column(&self, tile: usize, r: usize, rows: ColRef<'_, T>, scale: T) {
-        // SAFETY: the caller guarantees the contract of `column`, which is the same.
-        let to = unsafe { self.column(tile, r) };
-        copy_scaled(to, rows, scale);
-        to[rows.nrows()..].fill(T::ZERO);
+    pub unsafe fn pack_column(&self, tile: usize, r: usize, rows: ColRef<'_, T>, scale: T::Part) {
+        for part in 0..T::PARTS {
+            // SAFETY: the caller guarantees the contract of `column`, which is the same.
+            let to = unsafe { self.column(tile, r, part) };
+            match rows.try_as_col_major() {
+                Some(from) if T::PARTS == 1 => {
+                    let from = T::parts(from.as_slice());
+                    to.iter_mut().zip(from).for_each(|(to, &from)| *to = scale * from);
+                }
+                _ => to.iter_mut().zip(rows.iter()).for_each(|(to, from)| {
+                    *to = scale * T::parts(core::slice::from_ref(from))[part];
+                }),
+            }
+            to[rows.nrows()..].fill(T::Part::ZERO);
+        }
     }
-}
 
-impl<T> Tiles<T> {
+    /// Real numbers of a column of a tile; also the distance from one column to the next.
+    #[inline(always)]
+    pub fn column_len(&self) -> usize {
+        self.tile * T::PARTS
+    }
+
+    /// Entry `r` of a row of V.
+    ///
+    /// # Safety
+    /// It is one of V's, and no other thread writes to it.
+    #[inline(always)]
+    pub unsafe fn entry(&self, row: usize, r: usize) -> T {
+        let (tile, offset) = self.locate(row);
+        // SAFETY: the caller guarantees the entry.
+        unsafe { T::read_parts(self.ptr(tile).add(r * self.column_len() + offset), self.tile) }
+    }
+
     /// For V in one tile: entry i is row i of its first column. Rows before the base do not exist.
-    pub fn by_row(&self) -> *mut T {
-        self.data.wrapping_sub(self.base)
+    pub fn by_row(&self) -> *mut T::Part {
+        self.data.cast::<T::Part>().wrapping_sub(self.base)
     }
 
     /// The tile that contains `row` ≥ base, and the row's index in it.
@@ -232,8 +258,8 @@ impl<T> Tiles<T> {
     /// # Safety
     /// `tile` must be one of the packed tiles.
     #[inline(always)]
-    pub unsafe fn ptr(&self, tile: usize) -> *mut T {
+    pub unsafe fn ptr(&self, tile: usize) -> *mut T::Part {
         // SAFETY: the tile is inside the packed memory, as the caller guarantees.
-        unsafe { self.data.add(tile * self.tile * self.rank) }
+        unsafe { self.data.cast::<T::Part>().add(tile * self.column_len() * self.rank) }
     }
 }

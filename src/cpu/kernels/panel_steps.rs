@@ -10,8 +10,8 @@ use super::scratch::Scratch;
 use super::shape::{MAX_LANES, NARROW, WIDE, wide};
 use crate::compiled::compiled;
 use crate::cpu::workers::Steps;
-use crate::float::Float;
 use crate::host::isa::{fence, prefetch_to_write};
+use crate::number::Number;
 use crate::report::Health;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::Panel;
@@ -19,9 +19,9 @@ use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
 impl<T: PanelKernels> Steps for Job<T> {
-    type Report = Health<T>;
+    type Report = Health<T::Part>;
 
-    unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), Breakdown> {
+    unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T::Part>) -> Result<(), Breakdown> {
         // SAFETY: the caller guarantees the contract of `Job::diagonal`, which is the same.
         unsafe { Job::diagonal(self, panel, health) }
     }
@@ -53,7 +53,7 @@ impl<T: PanelKernels> Job<T> {
     /// All earlier panels have been applied to the rows of the block. No other thread uses these rows, nor the panel's set of
     /// reflectors.
     #[inline(always)]
-    pub unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), Breakdown> {
+    pub unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T::Part>) -> Result<(), Breakdown> {
         let made = match self.by_column {
             // SAFETY: the caller guarantees the rows of the block. It is small, and streamed stores would need a fence.
             true => unsafe {
@@ -127,7 +127,7 @@ impl<T: PanelKernels> Job<T> {
             let first = dst.wrapping_offset(column as isize * dst_stride).wrapping_add(rows.start);
             // SAFETY: these rows of the column, which the caller guarantees.
             let entries = unsafe { core::slice::from_raw_parts_mut(first, rows.len()) };
-            entries.iter_mut().for_each(|entry| *entry *= self.scale);
+            entries.iter_mut().for_each(|entry| *entry = entry.times(self.scale.real()));
         }
     }
 
@@ -159,7 +159,7 @@ impl<T: PanelKernels> Job<T> {
 
 compiled! {
     /// The two steps of a panel, by reflectors and column by column.
-    PanelKernels {
+    PanelKernels of numbers {
         diagonal: ByReflectors<'_, Self> => Result<(), usize>,
         trailing: Reflection<'_, Self> => (),
         low_rank_diagonal: low_rank::Diagonal<'_, Self> => Result<(), usize>,
@@ -168,13 +168,13 @@ compiled! {
 }
 
 /// The diagonal step by block reflectors: [`Job::diagonal`].
-pub(crate) struct ByReflectors<'a, T> {
+pub(crate) struct ByReflectors<'a, T: Number> {
     job: &'a Job<T>,
     panel: Panel,
-    health: &'a mut Health<T>,
+    health: &'a mut Health<T::Part>,
 }
 
-impl<T: Float> WithSimd for ByReflectors<'_, T> {
+impl<T: Number> WithSimd for ByReflectors<'_, T> {
     type Output = Result<(), usize>;
 
     #[inline(always)]
@@ -184,13 +184,14 @@ impl<T: Float> WithSimd for ByReflectors<'_, T> {
         for (s, first) in panel.block().step_by(job.block).enumerate() {
             let cols = job.block.min(panel.end() - first);
             let (tile, offset) = job.v.locate(first);
-            let (mut old, mut new) = ([T::ONE; MAX_LANES], [T::ONE; MAX_LANES]);
+            let mut old = [T::Part::ONE; MAX_LANES];
+            let mut new = old;
             // SAFETY: `Job::diagonal` requires the rows of the block; a micro block is inside one tile, since tiles and panels
             // both start at multiples of its size.
             unsafe {
                 let at = job.tile(tile, offset, first);
                 for (j, old) in old[..cols].iter_mut().enumerate() {
-                    *old = *at.src.wrapping_offset(j as isize * (at.src_stride + 1));
+                    *old = (*at.src.wrapping_offset(j as isize * (at.src_stride + 1))).real();
                 }
                 for (signed, at) in scratch.ways(job.signed(), at) {
                     let reflector = job.reflector(panel, s, signed);

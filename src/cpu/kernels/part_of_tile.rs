@@ -7,7 +7,7 @@ use super::job::Job;
 use super::reflector::Reflector;
 use super::scratch::Scratch;
 use super::shape::{NARROW, WIDE, wide};
-use crate::float::Float;
+use crate::number::Number;
 use crate::sweep::plan::Panel;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
@@ -22,13 +22,13 @@ struct Lanes<'a, S> {
 impl<S: Simd> Lanes<'_, S> {
     /// Registers that are left.
     #[inline(always)]
-    fn left<T: Float>(&self) -> usize {
+    fn left<T: Number>(&self) -> usize {
         (self.inside.end - self.row).div_ceil(T::lanes::<S>())
     }
 
     /// The real lanes of the next N registers, of which that many are left. All those between the first and the last are.
     #[inline(always)]
-    fn next<T: Float, const N: usize>(&self) -> [T::Mask<S>; N] {
+    fn next<T: Number, const N: usize>(&self) -> [T::Mask<S>; N] {
         let Self { simd, inside, row } = *self;
         let mut masks = [T::mask(simd, 0, T::lanes::<S>()); N];
         let last = row + (N - 1) * T::lanes::<S>();
@@ -40,7 +40,7 @@ impl<S: Simd> Lanes<'_, S> {
 }
 
 /// Columns with V in registers for rows `inside` of a tile. It is a function of its own, and not inlined at each of its calls.
-pub(super) struct InRegisters<'a, T, const K: usize, const P: usize> {
+pub(super) struct InRegisters<'a, T: Number, const K: usize, const P: usize> {
     job: &'a Job<T>,
     columns: &'a [Column<T, K, P>],
     tile: usize,
@@ -49,7 +49,7 @@ pub(super) struct InRegisters<'a, T, const K: usize, const P: usize> {
     store: Store,
 }
 
-impl<'a, T, const K: usize, const P: usize> InRegisters<'a, T, K, P> {
+impl<'a, T: Number, const K: usize, const P: usize> InRegisters<'a, T, K, P> {
     /// For `columns`, the first of which is column `first` of L.
     ///
     /// # Safety
@@ -64,7 +64,7 @@ impl<'a, T, const K: usize, const P: usize> InRegisters<'a, T, K, P> {
     }
 }
 
-impl<T: Float, const K: usize, const P: usize> WithSimd for InRegisters<'_, T, K, P> {
+impl<T: Number, const K: usize, const P: usize> WithSimd for InRegisters<'_, T, K, P> {
     type Output = ();
 
     /// As many registers at a time as fit.
@@ -84,7 +84,7 @@ impl<T: Float, const K: usize, const P: usize> WithSimd for InRegisters<'_, T, K
                         row += $n * T::lanes::<S>();
                     }};
                 }
-                match lanes.left::<T>() {
+                match lanes.left::<T>().min(WIDE.0 / T::PARTS) {
                     _ if !wide::<S>() => some!(1),
                     1 => some!(1),
                     2 => some!(2),
@@ -97,7 +97,7 @@ impl<T: Float, const K: usize, const P: usize> WithSimd for InRegisters<'_, T, K
 }
 
 /// The micro reflectors for rows `inside` of a tile. It is a function of its own, and not inlined at each of its calls.
-pub(super) struct ByReflectors<'a, T> {
+pub(super) struct ByReflectors<'a, T: Number> {
     job: &'a Job<T>,
     panel: Panel,
     blocks: Range<usize>,
@@ -105,7 +105,7 @@ pub(super) struct ByReflectors<'a, T> {
     inside: Range<usize>,
 }
 
-impl<'a, T> ByReflectors<'a, T> {
+impl<'a, T: Number> ByReflectors<'a, T> {
     /// # Safety
     /// As [`Job::trailing`], for these reflectors and rows, at the time when this is run.
     pub unsafe fn new(
@@ -117,7 +117,7 @@ impl<'a, T> ByReflectors<'a, T> {
     }
 }
 
-impl<T: Float> WithSimd for ByReflectors<'_, T> {
+impl<T: Number> WithSimd for ByReflectors<'_, T> {
     type Output = ();
 
     /// As many registers at a time as fit.
@@ -141,7 +141,7 @@ impl<T: Float> WithSimd for ByReflectors<'_, T> {
                 row += lanes
                     * unsafe {
                         let at = job.tile(tile, row, column);
-                        match (wide::<S>(), some.left::<T>()) {
+                        match (wide::<S>(), some.left::<T>().min(WIDE.0 / T::PARTS)) {
                             (true, 4..) => of_block.reflect(some.next::<T, 4>(), at),
                             (true, 3) => of_block.reflect(some.next::<T, 3>(), at),
                             (true, 2) => of_block.reflect(some.next::<T, 2>(), at),
@@ -155,14 +155,14 @@ impl<T: Float> WithSimd for ByReflectors<'_, T> {
 }
 
 /// The reflectors of one block of columns, of both signs.
-struct OfBlock<'a, T, S> {
+struct OfBlock<'a, T: Number, S> {
     simd: S,
     job: &'a Job<T>,
     cols: usize,
     reflectors: [Reflector<T>; 2],
 }
 
-impl<T: Float, S: Simd> OfBlock<'_, T, S> {
+impl<T: Number, S: Simd> OfBlock<'_, T, S> {
     /// Applies them to the registers of rows from `at` on, of which these lanes are real. Returns the number of registers.
     ///
     /// # Safety

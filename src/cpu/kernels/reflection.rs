@@ -7,7 +7,7 @@ use super::part_of_tile::{ByReflectors, InRegisters};
 use super::reflector::Reflector;
 use super::scratch::Scratch;
 use super::shape::{IN_REGISTERS_COLS, NARROW, TILES_AHEAD, WIDE, in_registers, row_registers, wide};
-use crate::float::Float;
+use crate::number::Number;
 use crate::sweep::plan::Panel;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
@@ -20,14 +20,14 @@ const GROUP_BYTES: usize = 16 << 10;
 type RowsOfTile = (usize, Range<usize>);
 
 /// Applies the micro reflectors `blocks` of a panel to `rows` below them.
-pub(crate) struct Reflection<'a, T> {
+pub(crate) struct Reflection<'a, T: Number> {
     job: &'a Job<T>,
     panel: Panel,
     blocks: Range<usize>,
     rows: Range<usize>,
 }
 
-impl<'a, T: Float> Reflection<'a, T> {
+impl<'a, T: Number> Reflection<'a, T> {
     /// # Safety
     /// As [`Job::trailing`], for these reflectors, at the time when this is run.
     pub unsafe fn new(job: &'a Job<T>, panel: Panel, blocks: Range<usize>, rows: Range<usize>) -> Self {
@@ -35,7 +35,7 @@ impl<'a, T: Float> Reflection<'a, T> {
     }
 }
 
-impl<T: Float> WithSimd for Reflection<'_, T> {
+impl<T: Number> WithSimd for Reflection<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -45,16 +45,24 @@ impl<T: Float> WithSimd for Reflection<'_, T> {
         // If all columns have one sign, they all count as the first, with either sign.
         let first = if plus > 0 { plus } else { minus };
         let vectorized = Vectorized { simd, job, panel, blocks };
+        macro_rules! few {
+            ($k:literal, $p:literal) => {
+                match T::PARTS {
+                    1 => vectorized.in_registers::<{ row_registers($k, 1) }, $k, $p>(rows),
+                    _ => vectorized.in_registers::<{ row_registers($k, 2) }, $k, $p>(rows),
+                }
+            };
+        }
         // SAFETY: `new` requires exactly this; the constants are those of the job.
         unsafe {
             match (plus + minus, first, in_registers::<S>()) {
-                (3, 3, true) => vectorized.in_registers::<{ row_registers(3) }, 3, 3>(rows),
-                (3, 2, true) => vectorized.in_registers::<{ row_registers(3) }, 3, 2>(rows),
-                (3, 1, true) => vectorized.in_registers::<{ row_registers(3) }, 3, 1>(rows),
-                (4, 4, true) => vectorized.in_registers::<{ row_registers(4) }, 4, 4>(rows),
-                (4, 3, true) => vectorized.in_registers::<{ row_registers(4) }, 4, 3>(rows),
-                (4, 2, true) => vectorized.in_registers::<{ row_registers(4) }, 4, 2>(rows),
-                (4, 1, true) => vectorized.in_registers::<{ row_registers(4) }, 4, 1>(rows),
+                (3, 3, true) => few!(3, 3),
+                (3, 2, true) => few!(3, 2),
+                (3, 1, true) => few!(3, 1),
+                (4, 4, true) => few!(4, 4),
+                (4, 3, true) => few!(4, 3),
+                (4, 2, true) => few!(4, 2),
+                (4, 1, true) => few!(4, 1),
                 _ => vectorized.blocked(rows),
             }
         }
@@ -62,14 +70,14 @@ impl<T: Float> WithSimd for Reflection<'_, T> {
 }
 
 /// The micro reflectors under one instruction set.
-struct Vectorized<'a, T, S> {
+struct Vectorized<'a, T: Number, S> {
     simd: S,
     job: &'a Job<T>,
     panel: Panel,
     blocks: Range<usize>,
 }
 
-impl<T: Float, S: Simd> Vectorized<'_, T, S> {
+impl<T: Number, S: Simd> Vectorized<'_, T, S> {
     /// With V in registers.
     ///
     /// # Safety
@@ -295,15 +303,16 @@ impl<T: Float, S: Simd> Vectorized<'_, T, S> {
     unsafe fn whole_tile(&self, rank: usize, at: Tile<T>, reflector: Reflector<T>) {
         // SAFETY: the caller guarantees all rows of the tile.
         unsafe {
-            match wide::<S>() {
-                true => {
-                    apply::<T, S, _, { WIDE.0 }, { WIDE.1 }>(self.simd, Full, WIDE.1, rank, at, reflector);
-                }
-                false => {
-                    apply::<T, S, _, { NARROW.0 }, { NARROW.1 }>(
-                        self.simd, Full, NARROW.1, rank, at, reflector,
-                    );
-                }
+            macro_rules! whole {
+                ($rows:expr, $cols:expr) => {
+                    apply::<T, S, _, { $rows }, { $cols }>(self.simd, Full, $cols, rank, at, reflector)
+                };
+            }
+            match (wide::<S>(), T::PARTS) {
+                (true, 1) => whole!(WIDE.0, WIDE.1),
+                (true, _) => whole!(WIDE.0 / 2, WIDE.1),
+                (false, 1) => whole!(NARROW.0, NARROW.1),
+                (false, _) => whole!(NARROW.0 / 2, NARROW.1),
             }
         }
     }

@@ -25,7 +25,7 @@
 //! are those after the interchange. τ is not valid across an interchange, so the columns of a block with interchanges are
 //! applied one by one.
 
-use crate::float::Float;
+use crate::number::{Float, Number};
 
 /// Only this number of leading columns of V may be interchanged with one of L: a scalar represents such an index exactly.
 pub(crate) const MOST_INTERCHANGED: usize = 1 << 23;
@@ -51,10 +51,10 @@ pub(crate) struct Reflector<T> {
     first: usize,
 }
 
-impl<T: Float> Reflector<T> {
+impl<T: Number> Reflector<T> {
     /// Scalars of one reflector, for `k` columns of V.
     pub fn len(k: usize, width: usize) -> usize {
-        (2 * k + width + 4) * width
+        (2 * k + width + 5) * width
     }
 
     /// # Safety
@@ -73,51 +73,57 @@ impl<T: Float> Reflector<T> {
     /// b_{0.., r}: column r of B, one scalar for each column of L. (width)
     #[inline(always)]
     pub fn b(&self, r: usize) -> *mut T {
-        // SAFETY: row r < k of the 2 k + width + 4 rows that the caller of `at` guarantees.
+        // SAFETY: row r < k of the 2 k + width + 5 rows that the caller of `at` guarantees.
         unsafe { self.data.add(r * self.width) }
     }
 
     /// s_{0..} b_{0.., r}: what column r of V contributes to d. (width)
     #[inline(always)]
     pub fn g(&self, r: usize) -> *mut T {
-        // SAFETY: row k + r, r < k, of the 2 k + width + 4 rows that the caller of `at` guarantees.
+        // SAFETY: row k + r, r < k, of the 2 k + width + 5 rows that the caller of `at` guarantees.
         unsafe { self.data.add((self.rank + r) * self.width) }
     }
 
     /// τ_{0.., j}: what earlier columns contribute to column j. (width)
     #[inline(always)]
     pub fn tau(&self, j: usize) -> *mut T {
-        // SAFETY: row 2 k + j, j < width, of the 2 k + width + 4 rows that the caller of `at` guarantees.
+        // SAFETY: row 2 k + j, j < width, of the 2 k + width + 5 rows that the caller of `at` guarantees.
         unsafe { self.data.add((2 * self.rank + self.first + j) * self.width) }
     }
 
     /// s: σ over the diagonal of T. (width)
     #[inline(always)]
     pub fn s(&self) -> *mut T {
-        // SAFETY: row 2 k + width of the 2 k + width + 4 rows that the caller of `at` guarantees.
+        // SAFETY: row 2 k + width of the 2 k + width + 5 rows that the caller of `at` guarantees.
         unsafe { self.data.add((2 * self.rank + self.width) * self.width) }
     }
 
     /// x: the reciprocals of the diagonal of T, minus 2. (width)
     #[inline(always)]
     pub fn x(&self) -> *mut T {
-        // SAFETY: row 2 k + width + 1 of the 2 k + width + 4 rows that the caller of `at` guarantees.
+        // SAFETY: row 2 k + width + 1 of the 2 k + width + 5 rows that the caller of `at` guarantees.
         unsafe { self.data.add((2 * self.rank + self.width + 1) * self.width) }
     }
 
-    /// For each column of L the column p of V with which it is first interchanged: p + 1, negative if the sign changes, or 0.
-    /// (width)
+    /// For each column of L the column p of V with which it is first interchanged, as p + 1, or 0. (width)
     #[inline(always)]
     pub fn interchanges(&self) -> *mut T {
-        // SAFETY: row 2 k + width + 2 of the 2 k + width + 4 rows that the caller of `at` guarantees.
+        // SAFETY: row 2 k + width + 2 of the 2 k + width + 5 rows that the caller of `at` guarantees.
         unsafe { self.data.add((2 * self.rank + self.width + 2) * self.width) }
+    }
+
+    /// For each column of L that is interchanged: σ before its division by its size. (width)
+    #[inline(always)]
+    pub fn turns(&self) -> *mut T {
+        // SAFETY: row 2 k + width + 3 of the 2 k + width + 5 rows that the caller of `at` guarantees.
+        unsafe { self.data.add((2 * self.rank + self.width + 3) * self.width) }
     }
 
     /// Flag: whether there are interchanges. If there are none, `interchanges` is not set.
     #[inline(always)]
     fn mark(&self) -> *mut T {
-        // SAFETY: the last of the 2 k + width + 4 rows that the caller of `at` guarantees.
-        unsafe { self.data.add((2 * self.rank + self.width + 3) * self.width) }
+        // SAFETY: the last of the 2 k + width + 5 rows that the caller of `at` guarantees.
+        unsafe { self.data.add((2 * self.rank + self.width + 4) * self.width) }
     }
 
     /// # Safety
@@ -138,15 +144,14 @@ impl<T: Float> Reflector<T> {
         unsafe { *self.mark() != T::ZERO }
     }
 
-    /// The interchange of column `j` of L, if there is one: the column of V, and its sign.
+    /// The interchange of column `j` of L, if there is one: the column of V, and σ before its division.
     ///
     /// # Safety
     /// The reflector must have been computed and have interchanges.
     #[inline(always)]
     pub unsafe fn interchange(&self, j: usize) -> Option<(usize, T)> {
         // SAFETY: the caller guarantees that interchanges are set; j is less than width.
-        let signed = unsafe { *self.interchanges().add(j) };
-        let sign = if signed < T::ZERO { -T::ONE } else { T::ONE };
-        (signed != T::ZERO).then(|| (signed.abs().to_f64() as usize - 1, sign))
+        let (place, turn) = unsafe { (*self.interchanges().add(j), *self.turns().add(j)) };
+        (place != T::ZERO).then(|| (place.real().to_f64() as usize - 1, turn))
     }
 }

@@ -3,18 +3,18 @@
 use super::apply::Tile;
 use super::reflector::OneSign;
 use super::shape::{MAX_LANES, WIDE};
-use crate::float::Float;
+use crate::number::Number;
 use core::mem::MaybeUninit;
 
 /// Contains a tile of L between its two reflectors, of the plus and of the minus columns of V, and after the last one if
 /// nothing is written.
 #[repr(align(64))]
-pub(crate) struct Scratch<T>(MaybeUninit<[T; WIDE.1 * ROWS]>);
+pub(crate) struct Scratch<T: Number>(MaybeUninit<[T; WIDE.1 * ROWS]>);
 
 /// Rows of the tallest tile.
 const ROWS: usize = WIDE.0 * MAX_LANES;
 
-impl<T: Float> Scratch<T> {
+impl<T: Number> Scratch<T> {
     #[inline(always)]
     pub fn new() -> Self {
         Self(MaybeUninit::uninit())

@@ -1,7 +1,7 @@
 //! The shapes of the micro-kernels: the numbers of columns of L and rows of V that one call processes.
 
-use crate::float::Float;
 use crate::host::isa::Isa;
+use crate::number::Number;
 use core::marker::PhantomData;
 use pulp::{Simd, WithSimd};
 
@@ -17,7 +17,7 @@ pub(crate) struct Shape {
 }
 
 /// Registers of rows and columns of L of a micro-kernel call, with 32 registers: 16 for four columns of U, 4 for rows of V, the
-/// rest for operands.
+/// rest for operands. A register of complex numbers is two of these.
 pub(crate) const WIDE: (usize, usize) = (4, 8);
 
 /// The same with 16 registers. Three by four would just fit, but the compiler spills.
@@ -46,15 +46,16 @@ pub(crate) const IN_REGISTERS_COLS: usize = 24;
 /// The distance in tiles at which L is prefetched, if L is larger than the caches and V has few columns.
 pub(crate) const TILES_AHEAD: usize = 3;
 
-/// Registers of rows in a tile, for a V with `rank` ≤ [`IN_REGISTERS`] columns. Together with the operands of a column of L
-/// they just fit in 32. On Arm these are pairs of NEON registers; three for a V of three columns would fit, but the compiler
-/// spills.
-pub(crate) const fn row_registers(rank: usize) -> usize {
-    match rank < IN_REGISTERS {
+/// Registers of rows in a tile, for a V with `rank` ≤ [`IN_REGISTERS`] columns of numbers of this many parts. Together with the
+/// operands of a column of L they just fit in 32. On Arm these are pairs of NEON registers; three for a V of three columns would fit,
+/// but the compiler spills.
+pub(crate) const fn row_registers(rank: usize, parts: usize) -> usize {
+    let registers = match rank < IN_REGISTERS {
         _ if cfg!(target_arch = "aarch64") => 2,
         true => 5,
         false => 4,
-    }
+    };
+    registers / parts
 }
 
 /// Whether `S` has enough registers for [`WIDE`].
@@ -75,26 +76,27 @@ pub(crate) fn by_column(rank: usize, rows: usize) -> bool {
     rank <= if rows <= SMALL_ORDER { LOW_RANK_AT_SMALL_ORDERS } else { LOW_RANK }
 }
 
-/// Whether these apply the columns of V of a sign together, as long as that is accurate.
+/// Whether, for real numbers, these apply the columns of V of a sign together, as long as that is accurate.
 #[inline(always)]
 pub(crate) fn together(rank: usize, rows: usize) -> bool {
     rows <= SMALL_ORDER && (2..=LOW_RANK_AT_SMALL_ORDERS).contains(&rank)
 }
 
 /// Shape of the micro-kernels under this instruction set, for `rank` columns of V that are applied together.
-pub(crate) fn shape<T: Float>(isa: Isa, rank: usize) -> Shape {
+pub(crate) fn shape<T: Number>(isa: Isa, rank: usize) -> Shape {
     struct Ask<T> {
         rank: usize,
         scalar: PhantomData<T>,
     }
-    impl<T: Float> WithSimd for Ask<T> {
+    impl<T: Number> WithSimd for Ask<T> {
         type Output = Shape;
         #[inline(always)]
         fn with_simd<S: Simd>(self, _: S) -> Shape {
             let lanes = T::lanes::<S>();
-            let (mut registers, block) = if wide::<S>() { WIDE } else { NARROW };
+            let (registers, block) = if wide::<S>() { WIDE } else { NARROW };
+            let mut registers = registers / T::PARTS;
             if in_registers::<S>() && (LOW_RANK + 1..=IN_REGISTERS).contains(&self.rank) {
-                registers = row_registers(self.rank);
+                registers = row_registers(self.rank, T::PARTS);
             }
             Shape { block, lanes, tile: registers * lanes }
         }

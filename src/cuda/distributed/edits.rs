@@ -15,7 +15,7 @@ use crate::structure::{Border, ColumnsAsV, Rearrangement, Run};
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use faer::linalg::matmul::triangular::BlockStructure;
-use faer::{Accum, Mat, MatMut, MatRef};
+use faer::{Accum, Conj, Mat, MatMut, MatRef};
 use std::sync::PoisonError;
 
 impl<T: Real> DistributedFactor<T> {
@@ -163,7 +163,14 @@ impl<T: Real> DistributedFactor<T> {
         let (from, mut product) = (rhs.to_owned(), Mat::zeros(rhs.nrows(), rhs.ncols()));
         let add = |to: MatMut<'_, T>, l: MatRef<'_, T>, b: MatRef<'_, T>| {
             let all = BlockStructure::Rectangular;
-            T::triangular_matmul((to, all), Accum::Add, (l, all), (b, all), T::ONE, Threads::Pool.par());
+            T::triangular_matmul(
+                (to, all),
+                Accum::Add,
+                (l, all, Conj::No),
+                (b, all, Conj::No),
+                T::ONE,
+                Threads::Pool.par(),
+            );
         };
         self.each_piece(0..self.order, |rows, columns, piece| match side {
             Side::L => add(

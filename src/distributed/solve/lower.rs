@@ -13,7 +13,7 @@ use crate::real::Real;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::{Panel, Panels};
 use core::ops::Range;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, Conj, MatMut, MatRef, Par};
 
 /// B ← L⁻¹ B, each process with its rows. (local rows × m)
 pub(in crate::distributed) fn solve_lower<T: Real, N: Network>(
@@ -84,7 +84,7 @@ impl<T: Real, N: Network> Steps for Lower<'_, T, N> {
             let columns = panel.cols as isize;
             (self.rhs.rows(&rows), MatMut::from_raw_parts_mut(at, panel.cols, self.rhs.cols, 1, columns))
         };
-        T::solve_lower(self.part(panel, &rows), own.as_mut(), Par::Seq);
+        T::solve_lower((self.part(panel, &rows), Conj::No), own.as_mut(), Par::Seq);
         message.copy_from(own.as_ref());
         self.broadcasts.send(panel);
         Ok(())
@@ -103,7 +103,7 @@ impl<T: Real, N: Network> Steps for Lower<'_, T, N> {
             let piece = first..rows.end.min(first + end - row);
             // SAFETY: no other thread uses these rows.
             let to = unsafe { self.rhs.rows(&piece) };
-            T::matmul(to, Accum::Add, self.part(panel, &piece), known, -T::ONE, Par::Seq);
+            T::matmul(to, Accum::Add, (self.part(panel, &piece), Conj::No), known, -T::ONE, Par::Seq);
             first = piece.end;
         }
     }

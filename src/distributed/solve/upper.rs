@@ -11,7 +11,7 @@ use crate::host::threads::Threads;
 use crate::real::Real;
 use core::ops::Range;
 use faer::reborrow::IntoConst;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 use std::collections::VecDeque;
 
 /// B ← L⁻ᵀ B, each process with its rows. (local rows × m)
@@ -107,7 +107,7 @@ impl<T: Real> Above<'_, T> {
             // SAFETY: the unknowns are computed, and only read from now on. The rows above are used by this thread alone.
             let (known, to) = unsafe { (self.x.rows(panel).into_const(), self.x.rows(&(first..end))) };
             let l = self.part(block, panel, &(first..end));
-            T::matmul(to, Accum::Add, l.transpose(), known, -T::ONE, Par::Seq);
+            T::matmul(to, Accum::Add, (l.transpose(), Conj::No), known, -T::ONE, Par::Seq);
             end = first;
         }
     }
@@ -156,7 +156,7 @@ impl<T: Real, N: Network> Upper<'_, T, N> {
         for (panel, above) in &panels {
             // SAFETY: only this thread uses X.
             let known = unsafe { self.above.x.rows(panel) };
-            T::solve_upper(self.above.part(block, panel, panel).transpose(), known, Par::Seq);
+            T::solve_upper((self.above.part(block, panel, panel).transpose(), Conj::No), known, Par::Seq);
             self.above.subtract(block, panel, above);
             for piece in &near {
                 self.above.subtract(block, panel, &(piece.start..piece.end.min(above.start)));

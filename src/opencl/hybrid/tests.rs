@@ -7,7 +7,7 @@ use super::Hybrid;
 use crate::opencl::device::tests::{all_waits, unaltered, with_work_groups_of};
 use crate::opencl::{Device, Tuning};
 use crate::storage::Safeguard;
-use crate::{Cholesky, Engine, Error, Scalar, Weights};
+use crate::{Cholesky, Engine, Error, RealScalar, Weights};
 use faer::Mat;
 
 const ORDER: usize = 150;
@@ -15,12 +15,12 @@ const ORDER: usize = 150;
 const TUNING: Tuning =
     Tuning { blocks_per_kernel: 1, threads_per_block: 32, elements_per_thread: 16, panel_cols: 16, slots: 2 };
 
-fn matrix<T: Scalar>() -> Mat<T> {
+fn matrix<T: RealScalar>() -> Mat<T> {
     let entry = |i: usize, j: usize| if i == j { 9.0 } else { 1.0 / (1 + i.abs_diff(j)) as f64 };
     Mat::from_fn(ORDER, ORDER, |i, j| T::from_f64(entry(i, j)))
 }
 
-fn columns<T: Scalar>(rank: usize) -> Mat<T> {
+fn columns<T: RealScalar>(rank: usize) -> Mat<T> {
     Mat::from_fn(ORDER, rank, |i, r| T::from_f64(((i * 7 + r * 3) % 11) as f64 / 55.0 - 0.08))
 }
 

@@ -6,7 +6,7 @@ use super::real::Real;
 use cholupdate::faer::{Mat, MatMut, MatRef, Par};
 use cholupdate::unstable::*;
 use cholupdate::{
-    BatchRef, BatchWeights, CholeskyBatch, Cpu, Engine, Error, Modification, OperandMut, Scalar, Weights,
+    BatchRef, BatchWeights, CholeskyBatch, Cpu, Engine, Error, Modification, OperandMut, RealScalar, Weights,
 };
 use std::fmt;
 use std::ops::Range;
@@ -21,11 +21,11 @@ pub struct Batched;
 type Inner<T> = <Cpu as Engine<T>>::Factor;
 
 /// The factor of a single matrix, and the batch in which it has been modified last, if nothing else has changed it since.
-pub struct BatchedFactor<T: Scalar>(Inner<T>, Option<CholeskyBatch<T>>);
+pub struct BatchedFactor<T: RealScalar>(Inner<T>, Option<CholeskyBatch<T>>);
 
 impl Sealed for Batched {}
 
-impl<T: Scalar + Real> Engine<T> for Batched {
+impl<T: RealScalar + Real> Engine<T> for Batched {
     type Factor = BatchedFactor<T>;
 
     fn adopt(&self, l: Mat<T>) -> Result<BatchedFactor<T>, Error> {
@@ -37,7 +37,7 @@ impl<T: Scalar + Real> Engine<T> for Batched {
     }
 }
 
-impl<T: Scalar> fmt::Debug for BatchedFactor<T> {
+impl<T: RealScalar> fmt::Debug for BatchedFactor<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("BatchedFactor")
     }
@@ -81,7 +81,7 @@ impl<T: Real> BatchedFactor<T> {
     }
 }
 
-impl<T: Scalar + Real> Swept<T> for BatchedFactor<T> {
+impl<T: RealScalar + Real> Swept<T> for BatchedFactor<T> {
     fn traits(&self) -> Traits {
         self.0.traits()
     }
@@ -149,7 +149,7 @@ impl<T: Scalar + Real> Swept<T> for BatchedFactor<T> {
     }
 }
 
-impl<T: Scalar + Real> Storage<T> for BatchedFactor<T> {
+impl<T: RealScalar + Real> Storage<T> for BatchedFactor<T> {
     fn capacity(&self) -> usize {
         self.0.capacity()
     }
@@ -182,4 +182,4 @@ impl<T: Scalar + Real> Storage<T> for BatchedFactor<T> {
     }
 }
 
-impl<T: Scalar + Real> Verbs<T> for BatchedFactor<T> {}
+impl<T: RealScalar + Real> Verbs<T> for BatchedFactor<T> {}

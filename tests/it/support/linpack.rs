@@ -6,7 +6,7 @@
 //! read and written once, in the order of memory, as in the original. A column passes a vector instead of a scalar to the next
 //! ones, which lets the compiler vectorize. This is faster than the original, never slower.
 
-use cholupdate::{Scalar, faer::MatMut};
+use cholupdate::{RealScalar, faer::MatMut};
 use std::cmp::Ordering;
 
 /// The work vectors that LINPACK takes from its caller.
@@ -16,7 +16,7 @@ pub struct Work<T> {
     carry: Vec<T>,
 }
 
-impl<T: Scalar> Work<T> {
+impl<T: RealScalar> Work<T> {
     /// Work vectors for a factor of `order` rows.
     pub fn new(order: usize) -> Self {
         let vector = || vec![T::ZERO; order];
@@ -32,7 +32,7 @@ pub struct Indefinite;
 ///
 /// Shapes: L (n × n), column-major, lower triangle; x (n). As in the original, a diagonal entry takes the sign of the entry of
 /// x with which it is rotated if that entry is larger.
-pub fn dchud<T: Scalar>(mut l: MatMut<'_, T>, x: &[T], work: &mut Work<T>) {
+pub fn dchud<T: RealScalar>(mut l: MatMut<'_, T>, x: &[T], work: &mut Work<T>) {
     let carry = &mut work.carry[..];
     carry.copy_from_slice(x);
     for j in 0..l.ncols() {
@@ -53,7 +53,7 @@ pub fn dchud<T: Scalar>(mut l: MatMut<'_, T>, x: &[T], work: &mut Work<T>) {
 ///
 /// # Errors
 /// [`Indefinite`] where ‖L⁻¹x‖ is not less than 1; L is then not changed.
-pub fn dchdd<T: Scalar>(mut l: MatMut<'_, T>, x: &[T], work: &mut Work<T>) -> Result<(), Indefinite> {
+pub fn dchdd<T: RealScalar>(mut l: MatMut<'_, T>, x: &[T], work: &mut Work<T>) -> Result<(), Indefinite> {
     let n = l.ncols();
     let Work { cosines, sines, carry } = work;
 
@@ -100,7 +100,7 @@ fn column<T>(l: MatMut<'_, T>, j: usize) -> &mut [T] {
 }
 
 /// The rotation (r, c, s) with c a + s b = r and c b − s a = 0, scaled against overflow as in the BLAS.
-fn drotg<T: Scalar>(a: T, b: T) -> (T, T, T) {
+fn drotg<T: RealScalar>(a: T, b: T) -> (T, T, T) {
     let scale = a.abs() + b.abs();
     if scale == T::ZERO {
         return (T::ZERO, T::ONE, T::ZERO);
@@ -113,7 +113,7 @@ fn drotg<T: Scalar>(a: T, b: T) -> (T, T, T) {
 }
 
 /// ‖x‖₂, scaled against overflow and underflow as in the BLAS.
-fn dnrm2<T: Scalar>(x: &[T]) -> T {
+fn dnrm2<T: RealScalar>(x: &[T]) -> T {
     let (mut scale, mut sum) = (T::ZERO, T::ONE);
     for x in x.iter().map(|x| x.abs()) {
         if x == T::ZERO {

@@ -1,11 +1,11 @@
 //! The scalars under test. Both convert to f64 without loss; tests compute in f64.
 
-use cholupdate::Scalar;
+use cholupdate::RealScalar;
 use cholupdate::faer::{Mat, MatRef};
 use nalgebra::{DMatrix, DVector};
 
 /// A scalar of the library, and the conversions that tests need.
-pub trait Real: Scalar {
+pub trait Real: RealScalar {
     /// Unit roundoff.
     const U: f64;
     /// The largest finite number.

@@ -5,9 +5,10 @@ use super::super::diagonal::diagonal;
 use super::super::reflector::Reflector;
 use super::super::shape::{MAX_LANES, NARROW, WIDE, wide};
 use super::at_once;
-use crate::float::Float;
 use crate::host::isa::Isa;
+use crate::number::{Float, Number};
 use core::marker::PhantomData;
+use faer::{c32, c64};
 use pulp::{Simd, WithSimd};
 
 const RANK: usize = 5;
@@ -21,29 +22,39 @@ struct Case<T> {
 }
 
 /// The result for a block.
-struct Found<T> {
+struct Found<T: Number> {
     made: bool,
     columns: usize,
     lanes: usize,
     /// By columns. (lanes × columns)
     block: Vec<T>,
-    pivots: [T; MAX_LANES],
+    pivots: [T::Part; MAX_LANES],
     reflector: Vec<T>,
 }
 
-impl<T: Float> Case<T> {
+impl<T: Number> Case<T> {
     fn run<S: Simd, const C: usize>(&self, simd: S, one_by_one: bool) -> Found<T> {
         let lanes = T::lanes::<S>();
-        let entry = |x: f64, i: usize, j: usize| T::from_f64(x * (1.0 - 0.3 * ((3 * i + 5 * j) % 7) as f64));
+        let part = |x: f64, at: usize| T::Part::from_f64(x * (1.0 - 0.3 * (at % 7) as f64));
+        let entry = |x: f64, i: usize, j: usize| {
+            let at = 3 * i + 5 * j;
+            T::of_parts([part(x, at), part(0.7 * x, at + 2)])
+        };
         let mut block = vec![T::ZERO; lanes * C];
         for j in 0..C {
             for i in j..C {
                 block[j * lanes + i] = if i == j { T::ONE } else { entry(self.coupling, i, j) };
             }
         }
-        let mut v: Vec<T> = (0..lanes * RANK).map(|at| entry(self.v, at % lanes, at / lanes)).collect();
+        let mut v = vec![T::Part::ZERO; lanes * RANK * T::PARTS];
+        for (at, parts) in v.chunks_exact_mut(lanes * T::PARTS).enumerate() {
+            for i in 0..lanes {
+                let entry = entry(self.v, i, at);
+                (0..T::PARTS).for_each(|part| parts[part * lanes + i] = T::parts(&[entry])[part]);
+            }
+        }
         let mut memory = vec![T::ZERO; Reflector::<T>::len(RANK, lanes)];
-        let mut pivots = [T::ZERO; MAX_LANES];
+        let mut pivots = [T::Part::ZERO; MAX_LANES];
         let stride = lanes as isize;
         // SAFETY: block, V and reflector are borrowed by this function alone, and have these sizes.
         let made = unsafe {
@@ -55,7 +66,7 @@ impl<T: Float> Case<T> {
                 stream: false,
                 ahead: 0,
                 v: v.as_mut_ptr(),
-                v_stride: lanes,
+                v_stride: lanes * T::PARTS,
             };
             let reflector = Reflector::at(memory.as_mut_ptr(), lanes, RANK);
             match one_by_one {
@@ -67,7 +78,7 @@ impl<T: Float> Case<T> {
     }
 }
 
-impl<T: Float> WithSimd for &Case<T> {
+impl<T: Number> WithSimd for &Case<T> {
     /// At once, and one by one.
     type Output = [Found<T>; 2];
 
@@ -80,18 +91,18 @@ impl<T: Float> WithSimd for &Case<T> {
     }
 }
 
-fn same<T: Float>(coupling: f64, v: f64, minus: bool) {
+fn same<T: Number>(coupling: f64, v: f64, minus: bool) {
     for isa in Isa::all() {
         let [found, expected] = isa.run(&Case::<T> { coupling, v, minus, scalar: PhantomData });
         assert!(found.made && expected.made, "{isa:?}, {coupling}, {v}, {minus}");
         let Found { columns, lanes, .. } = found;
         let close = |what: &str, a: T, b: T| {
             let error = (a - b).abs().to_f64();
-            let most = 40.0 * T::UNIT.to_f64() * b.abs().max(T::ONE).to_f64();
-            assert!(error <= most, "{what}: {a} for {b}, {isa:?}, {coupling}, {v}, {minus}");
+            let most = 40.0 * T::Part::UNIT.to_f64() * b.abs().max(T::Part::ONE).to_f64();
+            assert!(error <= most, "{what}: {a:?} for {b:?}, {isa:?}, {coupling}, {v}, {minus}");
         };
         for j in 0..columns {
-            close("pivot", found.pivots[j], expected.pivots[j]);
+            close("pivot", T::of_real(found.pivots[j]), T::of_real(expected.pivots[j]));
             for i in j..columns {
                 close("D", found.block[j * lanes + i], expected.block[j * lanes + i]);
             }
@@ -113,11 +124,13 @@ fn the_reflector_is_that_of_column_by_column() {
         for minus in [false, true] {
             same::<f64>(coupling, v, minus);
             same::<f32>(coupling, v, minus);
+            same::<c64>(coupling, v, minus);
+            same::<c32>(coupling, v, minus);
         }
     }
 }
 
-fn declined<T: Float>(coupling: f64, v: f64, minus: bool) {
+fn declined<T: Number>(coupling: f64, v: f64, minus: bool) {
     for isa in Isa::all() {
         let case = Case::<T> { coupling, v, minus, scalar: PhantomData };
         let untouched = isa.run(&Case::<T> { v: 0.0, ..case });
@@ -144,5 +157,7 @@ fn what_is_badly_conditioned_or_breaks_down_is_left_alone() {
     ] {
         declined::<f64>(coupling, v, minus);
         declined::<f32>(coupling, v, minus);
+        declined::<c64>(coupling, v, minus);
+        declined::<c32>(coupling, v, minus);
     }
 }

@@ -4,7 +4,7 @@ use super::coefficients::{Kind, Pivots, coefficients_of, one_by_one, solve};
 use super::{BLOCK, Coefficients, LowRank};
 use crate::cpu::kernels::diagonal::{Pivot, pivot};
 use crate::cpu::kernels::shape::MAX_LANES;
-use crate::float::Float;
+use crate::number::{Float, Number};
 use crate::report::Health;
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -23,7 +23,7 @@ struct Between<T> {
     interchanged: bool,
 }
 
-impl<T: Float> Between<T> {
+impl<T: Number> Between<T> {
     #[inline(always)]
     fn now(&mut self, row: usize, column: usize) -> *mut T {
         self.now.as_mut_ptr().cast::<T>().wrapping_add(column * MAX_LANES + row)
@@ -40,7 +40,7 @@ impl<T: Float> Between<T> {
     }
 }
 
-impl<T: Float> LowRank<T> {
+impl<T: Number> LowRank<T> {
     /// Applies all columns of V to the diagonal block of a few columns, and computes the coefficients.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl<T: Float> LowRank<T> {
         simd: S,
         block: Range<usize>,
         coefficients: &mut [Coefficients<T>; K],
-        health: &mut Health<T>,
+        health: &mut Health<T::Part>,
     ) -> Result<(), usize> {
         // SAFETY: the caller guarantees the contract of `diagonal_block_of`, which is the same.
         unsafe {
@@ -78,7 +78,7 @@ impl<T: Float> LowRank<T> {
         simd: S,
         block: Range<usize>,
         coefficients: &mut [Coefficients<T>; K],
-        health: &mut Health<T>,
+        health: &mut Health<T::Part>,
     ) -> Result<(), usize> {
         let (first, width) = (block.start, if WHOLE { BLOCK } else { block.len() });
         let mut between = Between::<T> {
@@ -87,10 +87,10 @@ impl<T: Float> LowRank<T> {
             base: MaybeUninit::uninit(),
             interchanged: false,
         };
-        let mut old = [T::ONE; MAX_LANES];
+        let mut old = [T::Part::ONE; MAX_LANES];
         for j in 0..width {
             // SAFETY: an entry of the block.
-            old[j] = unsafe { *self.src(first + j, first + j) };
+            old[j] = unsafe { *self.src(first + j, first + j) }.real();
         }
         let mut pivots = Pivots::new(old);
         for r in 0..K {
@@ -102,10 +102,10 @@ impl<T: Float> LowRank<T> {
                     0 => (self.src(first, first), self.l.src_stride),
                     _ => (between.now(0, 0).cast_const(), MAX_LANES as isize),
                 };
-                let (at, v) = ((l, stride), self.v(first, r));
+                let (at, v) = ((l, stride), (self.v(first, r).cast_const(), self.apart()));
                 match solve::<T, S>(at, v, width, kind.is_minus(), &pivots.now) {
                     Some(solution) => coefficients_of(simd, (kind, width), &solution, &mut pivots, out),
-                    None => match one_by_one::<T, S>(at, v, (width, K), kind, &mut pivots, out) {
+                    None => match one_by_one::<T, S>(simd, at, v, (width, K), kind, &mut pivots, out) {
                         Ok(()) => {}
                         Err(column) if K == 1 => return Err(first + column),
                         Err(column) => return Err(first + self.first_breakdown(first, column)),
@@ -122,7 +122,7 @@ impl<T: Float> LowRank<T> {
         for j in 0..width {
             if !self.l.dst.is_null() {
                 // SAFETY: as above.
-                unsafe { *self.dst(first + j, first + j) = pivots.now[j] };
+                unsafe { *self.dst(first + j, first + j) = T::of_real(pivots.now[j]) };
             }
         }
         health.record(&old[..width], &pivots.now[..width]);
@@ -144,20 +144,26 @@ impl<T: Float> LowRank<T> {
             }
         }
         for r in 0..self.rank {
-            let sign = if r < self.plus { T::ONE } else { -T::ONE };
+            let sign = if r < self.plus { T::Part::ONE } else { -T::Part::ONE };
             let mut v = [T::ZERO; BLOCK];
-            // SAFETY: rows of the block.
-            unsafe { core::ptr::copy_nonoverlapping(self.v(first, r), v.as_mut_ptr(), width) };
+            for (i, v) in v[..width].iter_mut().enumerate() {
+                // SAFETY: rows of the block.
+                *v = unsafe { T::read_parts(self.v(first + i, r), self.apart()) };
+            }
             for j in 0..width {
-                let (old, a) = (l[j][j], v[j]);
-                let Some(Pivot { alpha, .. }) = pivot(old, sign * a * a, 1, r >= self.plus, |_| a) else {
+                let (old, a) = (l[j][j].real(), v[j]);
+                let parts = T::parts(core::slice::from_ref(&a));
+                let square = parts.iter().fold(T::Part::ZERO, |sum, &part| sum + part * part);
+                let made = pivot(old, sign * square, T::PARTS, r >= self.plus, |part| parts[part]);
+                let Some(Pivot { alpha, .. }) = made else {
                     width = j;
                     break;
                 };
-                l[j][j] = alpha;
+                l[j][j] = T::of_real(alpha);
+                let g = a.conj().times(sign).over(alpha);
                 for i in j + 1..width {
-                    let new = (old / alpha) * l[j][i] + (sign * a / alpha) * v[i];
-                    v[i] = v[i] - a / (old + alpha) * (l[j][i] + new);
+                    let new = l[j][i].times(old / alpha) + g * v[i];
+                    v[i] = v[i] - a.over(old + alpha) * (l[j][i] + new);
                     l[j][i] = new;
                 }
             }
@@ -187,7 +193,8 @@ impl<T: Float> LowRank<T> {
             // before they are written, and no column of L is read after the last column of V has been applied to it: L may move
             // up and left during the sweep.
             unsafe {
-                let mut v = T::load_masked(simd, T::mask(simd, 0, end - row), self.v(first + row, r));
+                let at = self.v(first + row, r);
+                let mut v = T::load_parts_masked(simd, T::mask(simd, 0, end - row), at, self.apart());
                 for j in 0..end - 1 {
                     let below = T::mask(simd, (j + 1).max(row) - row, end - row);
                     let mut old = T::load_masked(simd, below, self.src(first + row, first + j));
@@ -199,20 +206,21 @@ impl<T: Float> LowRank<T> {
                     let new;
                     if INTERCHANGED && coefficients.interchanges[j] != T::ZERO {
                         let minus = r >= self.plus;
-                        let (places, column) = coefficients.registers_change_places(simd, j, l, v, minus);
+                        let (places, column) = coefficients.change_places(simd, j, l, v, minus);
                         // Finished rows keep their V, which is not used any more.
                         v = T::select(simd, below, column, v);
                         old = T::select(simd, below, places, old);
                         new = old;
                     } else {
                         let Coefficients { p, x, g, .. } = coefficients;
-                        let [p, x, g] = [T::splat(simd, p[j]), T::splat(simd, x[j]), T::splat(simd, g[j])];
-                        let d = T::mul_add(simd, g, v, T::vmul(simd, x, l));
+                        let [p, g] = [p, g].map(|all| T::splat(simd, all[j]));
+                        let x = T::Part::splat(simd, x[j].real());
+                        let d = T::mul_add(simd, g, v, T::vtimes(simd, x, l));
                         change =
                             if r == 0 { d } else { T::vadd(simd, T::load::<S>(between.change(row, j)), d) };
                         new = T::vadd(simd, old, change);
-                        let both = if K == 1 || self.kind(r) == Kind::AfterPlus {
-                            T::mul_add(simd, T::splat(simd, T::TWO), l, d)
+                        let both = if (K == 1 && T::PARTS == 1) || self.kind(r) == Kind::AfterPlus {
+                            T::times_add(simd, T::Part::splat(simd, T::Part::TWO), l, d)
                         } else {
                             T::vadd(simd, l, new)
                         };

@@ -14,7 +14,7 @@ use super::stored::{BLOCK, Coefficients};
 use crate::cpu::kernels::diagonal::{Pivot, SMALL_CHANGE, pivot};
 use crate::cpu::kernels::interchange::Interchange;
 use crate::cpu::kernels::shape::MAX_LANES;
-use crate::float::Float;
+use crate::number::{Float, Number};
 use pulp::Simd;
 
 /// The largest factor by which t may grow or shrink in a block. The difference between p̂ and the rows of V that the
@@ -25,10 +25,10 @@ const LARGEST_CHANGE: f64 = 6.0;
 pub(super) type Each<T> = [T; MAX_LANES];
 
 /// p̂, and t before and after each column.
-pub(super) struct Solution<T> {
+pub(super) struct Solution<T: Number> {
     p: Each<T>,
-    before: Each<T>,
-    after: Each<T>,
+    before: Each<T::Part>,
+    after: Each<T::Part>,
 }
 
 /// Computes p̂ and t, if t is within its limits. (`width` columns; those of L have this stride)
@@ -36,30 +36,34 @@ pub(super) struct Solution<T> {
 /// # Safety
 /// The entries below the diagonal of the block at `l`, and its rows at `v`, must be readable.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(super) unsafe fn solve<T: Float, S: Simd>(
+pub(super) unsafe fn solve<T: Number, S: Simd>(
     (l, stride): (*const T, isize),
-    v: *const T,
+    (v, apart): (*const T::Part, usize),
     width: usize,
     minus: bool,
-    pivots: &Each<T>,
+    pivots: &Each<T::Part>,
 ) -> Option<Solution<T>> {
-    let ones = [T::ONE; MAX_LANES];
+    let one = T::Part::ONE;
+    let ones = [one; MAX_LANES];
     let mut solution = Solution { p: [T::ZERO; MAX_LANES], before: ones, after: ones };
     let Solution { p, before, after } = &mut solution;
-    let (mut t, mut chain) = (T::ONE, [T::ZERO; BLOCK]);
+    let (mut t, mut chain) = (one, [T::ZERO; BLOCK]);
     for i in 0..width {
         // SAFETY: rows and entries that the caller guarantees.
-        let mut x = unsafe { *v.add(i) };
+        let mut x = unsafe { T::read_parts(v.add(i), apart) };
         for j in 0..i {
             // SAFETY: as above.
             let entry = unsafe { *l.offset(j as isize * stride).add(i) };
             x = T::fused::<S>(-chain[j], entry, x);
         }
-        let inverse = T::ONE / pivots[i];
-        chain[i] = x * inverse;
+        let inverse = one / pivots[i];
+        chain[i] = x.times(inverse);
         // The quotient to its last digit. The chain does not wait for it.
-        p[i] = T::fused::<S>(T::fused::<S>(-chain[i], pivots[i], x), inverse, chain[i]);
-        let next = T::fused::<S>(if minus { -p[i] } else { p[i] }, p[i], t);
+        let rest = T::fused_times::<S>(-pivots[i], chain[i], x);
+        p[i] = T::fused_times::<S>(inverse, rest, chain[i]);
+        let next = T::parts(core::slice::from_ref(&p[i]))
+            .iter()
+            .fold(t, |t, &p| <T::Part as Number>::fused::<S>(if minus { -p } else { p }, p, t));
         (before[i], after[i], t) = (t, next, next);
     }
     within_limits(t).then_some(solution)
@@ -125,34 +129,37 @@ impl<T: Float> Pivots<T> {
 
 /// Computes p, x and g from p̂ and t, and the new pivots, for which no coefficient waits.
 #[inline(always)]
-pub(super) fn coefficients_of<T: Float, S: Simd>(
+pub(super) fn coefficients_of<T: Number, S: Simd>(
     simd: S,
     (kind, width): (Kind, usize),
     solution: &Solution<T>,
-    pivots: &mut Pivots<T>,
+    pivots: &mut Pivots<T::Part>,
     out: &mut Coefficients<T>,
 ) {
-    let (mut changes, mut new) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
-    let sign = T::splat(simd, if kind.is_minus() { -T::ONE } else { T::ONE });
+    let (zero, one) = (T::Part::ZERO, T::Part::ONE);
+    let (mut changes, mut new) = ([zero; MAX_LANES], [one; MAX_LANES]);
+    let sign = T::Part::splat(simd, if kind.is_minus() { -one } else { one });
     out.interchanges = [T::ZERO; BLOCK];
     let whole = T::mask(simd, 0, T::lanes::<S>().min(BLOCK));
     for j in (0..BLOCK).step_by(T::lanes::<S>()) {
         // SAFETY: the arrays have space for whole registers, and masks restrict stores to BLOCK columns.
         unsafe {
-            let before = T::vsqrt(simd, T::load::<S>(solution.before.as_ptr().add(j)));
-            let after = T::vsqrt(simd, T::load::<S>(solution.after.as_ptr().add(j)));
+            let before = T::Part::vsqrt(simd, T::Part::load::<S>(solution.before.as_ptr().add(j)));
+            let after = T::Part::vsqrt(simd, T::Part::load::<S>(solution.after.as_ptr().add(j)));
             let p = T::load::<S>(solution.p.as_ptr().add(j));
-            let signed = T::vmul(simd, sign, p);
-            let g = T::vdiv(simd, signed, after);
-            let new_p = T::vdiv(simd, p, T::vadd(simd, before, after));
-            let x = T::neg_mul_add(simd, g, new_p, T::splat(simd, T::ZERO));
-            let growth = T::vmul(simd, T::vdiv(simd, signed, before), new_p); // α / l − 1
+            let signed = T::vconj(simd, T::vtimes(simd, sign, p));
+            let g = T::vover(simd, signed, after);
+            let new_p = T::vover(simd, p, T::Part::vadd(simd, before, after));
+            let x =
+                T::vsub(simd, T::splat(simd, T::ZERO), T::vreal(simd, T::real_of_product(simd, g, new_p)));
+            let growth = T::real_of_product(simd, T::vover(simd, signed, before), new_p); // α / l − 1
             T::store_masked(simd, whole, out.p.as_mut_ptr().add(j), new_p);
             T::store_masked(simd, whole, out.x.as_mut_ptr().add(j), x);
             T::store_masked(simd, whole, out.g.as_mut_ptr().add(j), g);
-            let l = T::load::<S>(pivots.now.as_ptr().add(j));
-            T::store::<S>(changes.as_mut_ptr().add(j), T::vmul(simd, growth, l));
-            T::store::<S>(new.as_mut_ptr().add(j), T::vmul(simd, T::vdiv(simd, after, before), l));
+            let l = T::Part::load::<S>(pivots.now.as_ptr().add(j));
+            T::Part::store::<S>(changes.as_mut_ptr().add(j), T::Part::vmul(simd, growth, l));
+            let grown = T::Part::vmul(simd, T::Part::vdiv(simd, after, before), l);
+            T::Part::store::<S>(new.as_mut_ptr().add(j), grown);
         }
     }
     for j in 0..width {
@@ -169,48 +176,56 @@ pub(super) fn coefficients_of<T: Float, S: Simd>(
 /// # Safety
 /// As `solve`.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(super) unsafe fn one_by_one<T: Float, S: Simd>(
+pub(super) unsafe fn one_by_one<T: Number, S: Simd>(
+    simd: S,
     (l, stride): (*const T, isize),
-    v: *const T,
+    (v, apart): (*const T::Part, usize),
     (width, rank): (usize, usize),
     kind: Kind,
-    pivots: &mut Pivots<T>,
+    pivots: &mut Pivots<T::Part>,
     out: &mut Coefficients<T>,
 ) -> Result<(), usize> {
     let minus = kind.is_minus();
-    let sign = if minus { -T::ONE } else { T::ONE };
+    let sign = if minus { -T::Part::ONE } else { T::Part::ONE };
     let mut rows = [T::ZERO; BLOCK];
-    // SAFETY: rows that the caller guarantees.
-    unsafe { core::ptr::copy_nonoverlapping(v, rows.as_mut_ptr(), width) };
+    for (i, row) in rows[..width].iter_mut().enumerate() {
+        // SAFETY: rows that the caller guarantees.
+        *row = unsafe { T::read_parts(v.add(i), apart) };
+    }
     out.interchanges = [T::ZERO; BLOCK];
     for j in 0..width {
         let (old, a) = (pivots.now[j], rows[j]);
-        if let Some(made) = Interchange::new(old, a * a, 1, minus, |_| a) {
-            let Interchange { sign, small, large, beta, .. } = made;
+        let parts = T::parts(core::slice::from_ref(&a));
+        let square = parts[1..].iter().fold(parts[0] * parts[0], |sum, &part| sum + part * part);
+        if let Some(made) = Interchange::new(old, square, 1, minus, |_| a) {
+            let Interchange { turn, small, large, beta, .. } = made;
             let (p, g) = (small / beta, small / large);
-            (out.p[j], out.x[j], out.g[j], out.interchanges[j]) = (p, -(g * p), g, sign);
+            (out.p[j], out.x[j]) = (T::of_real(p), T::of_real(-(g * p)));
+            (out.g[j], out.interchanges[j]) = (T::of_real(g), turn);
             let new = if minus { small } else { large };
             pivots.record_change(j, new - old, new, kind);
             for i in j + 1..width {
                 // SAFETY: an entry that the caller guarantees.
                 let l = unsafe { *l.offset(j as isize * stride).add(i) };
-                rows[i] = out.change_places::<S>(j, l, rows[i], minus).1;
+                let (l, row) = (T::splat(simd, l), T::splat(simd, rows[i]));
+                rows[i] = T::lane::<S>(out.change_places(simd, j, l, row, minus).1, 0);
             }
             continue;
         }
-        let Pivot { alpha, new, .. } = pivot(old, sign * a * a, 1, minus, |_| a).ok_or(j)?;
+        let Pivot { alpha, new, .. } =
+            pivot(old, sign * square, T::PARTS, minus, |part| parts[part]).ok_or(j)?;
         let stored = pivots.record_change(j, new - old, new, kind);
         // The α of a zero pivot that stays zero makes coefficients of zero.
-        let alpha = if stored > T::ZERO { stored } else { alpha };
-        let (p, g) = (a / (old + alpha), sign * a / alpha);
-        let x = -(g * p);
-        (out.p[j], out.x[j], out.g[j]) = (p, x, g);
+        let alpha = if stored > T::Part::ZERO { stored } else { alpha };
+        let (p, g) = (a.over(old + alpha), a.conj().times(sign).over(alpha));
+        let x = -(g * p).real();
+        (out.p[j], out.x[j], out.g[j]) = (p, T::of_real(x), g);
         for i in j + 1..width {
             // SAFETY: an entry that the caller guarantees.
             let l = unsafe { *l.offset(j as isize * stride).add(i) };
-            let d = T::fused::<S>(g, rows[i], x * l);
-            let alone = rank == 1 || kind == Kind::AfterPlus;
-            let both = if alone { T::fused::<S>(T::TWO, l, d) } else { l + (l + d) };
+            let d = T::fused::<S>(g, rows[i], l.times(x));
+            let alone = (rank == 1 && T::PARTS == 1) || kind == Kind::AfterPlus;
+            let both = if alone { T::fused_times::<S>(T::Part::TWO, l, d) } else { l + (l + d) };
             rows[i] = T::fused::<S>(-p, both, rows[i]);
         }
     }

@@ -1,33 +1,33 @@
 //! The diagonal step: the blocks of a panel, one after the other, each with the rows of the panel below it.
 
 use super::{BLOCK, Coefficients, LowRank};
-use crate::float::Float;
+use crate::number::Number;
 use crate::report::Health;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
 /// The diagonal step of the panel `columns`: transforms the diagonal block and computes the coefficients.
-pub(crate) struct Diagonal<'a, T> {
+pub(crate) struct Diagonal<'a, T: Number> {
     low_rank: LowRank<T>,
     columns: Range<usize>,
     coefficients: *mut Coefficients<T>,
-    health: &'a mut Health<T>,
+    health: &'a mut Health<T::Part>,
 }
 
-impl<'a, T> Diagonal<'a, T> {
+impl<'a, T: Number> Diagonal<'a, T> {
     /// # Safety
     /// As [`Job::diagonal`](crate::cpu::kernels::job::Job::diagonal), at the time when it is run.
     pub unsafe fn new(
         low_rank: LowRank<T>,
         columns: Range<usize>,
         coefficients: *mut Coefficients<T>,
-        health: &'a mut Health<T>,
+        health: &'a mut Health<T::Part>,
     ) -> Self {
         Self { low_rank, columns, coefficients, health }
     }
 }
 
-impl<T: Float> WithSimd for Diagonal<'_, T> {
+impl<T: Number> WithSimd for Diagonal<'_, T> {
     type Output = Result<(), usize>;
 
     #[inline(always)]
@@ -45,15 +45,15 @@ impl<T: Float> WithSimd for Diagonal<'_, T> {
     }
 }
 
-impl<T: Float> Diagonal<'_, T> {
+impl<T: Number> Diagonal<'_, T> {
     /// # Safety
     /// As `new`, for K columns of V.
     #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn run<S: Simd, const K: usize>(self, simd: S) -> Result<(), usize> {
         let Self { low_rank, columns, coefficients, health } = self;
-        if K > 1 && low_rank.together {
+        if let (true, Some(real)) = (K > 1 && low_rank.together, low_rank.real()) {
             // SAFETY: the caller guarantees the rows of the panel, and memory for the sets.
-            return unsafe { low_rank.panel_together::<S, K>(simd, columns, coefficients.cast(), health) };
+            return unsafe { real.panel_together::<S, K>(simd, columns, coefficients.cast(), health) };
         }
         for (at, first) in columns.clone().step_by(BLOCK).enumerate() {
             let block = first..columns.end.min(first + BLOCK);

@@ -16,7 +16,7 @@
 //!
 //! ```text
 //! d_i = x l_ij + g v_i       l'_ij = l_ij + d_i       v_i ← v_i − p (l_ij + l'_ij)
-//! p = a/(l + α)              g = σ a/α                x = l/α − 1 = −g p
+//! p = a/(l + α)              g = σ ā/α                x = l/α − 1 = −g p
 //! ```
 //!
 //! With two columns and more l' is rounded here as it is stored in L, and α so in any case where the coefficients are made one after
@@ -50,7 +50,7 @@ pub(crate) use self::rows::Trailing;
 use self::coefficients::Kind;
 pub(crate) use self::stored::{BLOCK, Coefficients};
 use super::entries::Entries;
-use crate::float::Float;
+use crate::number::Number;
 
 /// Columns of the widest panel.
 pub(crate) const PANEL_COLS: usize = 64;
@@ -59,15 +59,15 @@ pub(crate) const PANEL_COLS: usize = 64;
 /// apart, which is at least the number of rows. A panel has at most [`PANEL_COLS`] columns, and `rank` sets of coefficients for
 /// each block of them, or what `together` stores. `stream` requires an L of whole cache lines.
 #[derive(Clone, Copy)]
-pub(crate) struct LowRank<T> {
+pub(crate) struct LowRank<T: Number> {
     pub l: Entries<T>,
-    pub v: *mut T,
-    /// Distance from one column of V to the next.
+    pub v: *mut T::Part,
+    /// Distance in real numbers from one column of V to the next.
     pub v_stride: usize,
     /// Number of columns of V, and of those with a plus sign, which come first.
     pub rank: usize,
     pub plus: usize,
-    /// Several columns of V are applied together, where that is accurate.
+    /// Several columns of V are applied together, where that is accurate; for real numbers alone.
     pub together: bool,
     /// Write whole cache lines of the new L past the caches.
     pub stream: bool,
@@ -75,7 +75,16 @@ pub(crate) struct LowRank<T> {
     pub large: bool,
 }
 
-impl<T: Float> LowRank<T> {
+impl<T: Number> LowRank<T> {
+    /// The same, if the numbers are real.
+    #[inline(always)]
+    fn real(&self) -> Option<LowRank<T::Part>> {
+        let Self { l, v, v_stride, rank, plus, together, stream, large } = *self;
+        let Entries { src, src_stride, dst, dst_stride } = l;
+        let l = Entries { src: src.cast(), src_stride, dst: dst.cast(), dst_stride };
+        (T::PARTS == 1).then_some(LowRank { l, v, v_stride, rank, plus, together, stream, large })
+    }
+
     /// The entry of the old L. The base pointer may lie outside the memory, as for a panel in a slot.
     #[inline(always)]
     fn src(&self, row: usize, column: usize) -> *const T {
@@ -102,7 +111,13 @@ impl<T: Float> LowRank<T> {
 
     /// The entry of column `r` of V.
     #[inline(always)]
-    fn v(&self, row: usize, r: usize) -> *mut T {
+    fn v(&self, row: usize, r: usize) -> *mut T::Part {
         self.v.wrapping_add(r * self.v_stride + row)
+    }
+
+    /// Distance from the real to the imaginary parts of a column of V.
+    #[inline(always)]
+    fn apart(&self) -> usize {
+        self.v_stride / T::PARTS
     }
 }

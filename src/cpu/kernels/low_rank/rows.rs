@@ -4,8 +4,8 @@ use super::coefficients::Kind;
 use super::{BLOCK, Coefficients, LowRank};
 use crate::cpu::kernels::apply::{Full, Masked, Rows};
 use crate::cpu::kernels::shape::{TILES_AHEAD, wide};
-use crate::float::Float;
-use crate::host::isa::{prefetch, stream};
+use crate::host::isa::prefetch;
+use crate::number::{Float, Number};
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
@@ -17,14 +17,14 @@ const TOGETHER: usize = 2;
 const MOST: usize = if cfg!(target_arch = "aarch64") { 3 } else { 4 };
 
 /// The trailing step: applies the coefficients of the panel `columns` to `rows` of L and V below it.
-pub(crate) struct Trailing<T> {
+pub(crate) struct Trailing<T: Number> {
     low_rank: LowRank<T>,
     columns: Range<usize>,
     coefficients: *const Coefficients<T>,
     rows: Range<usize>,
 }
 
-impl<T: Float> Trailing<T> {
+impl<T: Number> Trailing<T> {
     /// # Safety
     /// As [`Job::trailing`](crate::cpu::kernels::job::Job::trailing), at the time when it is run; there is a set of
     /// coefficients for each block of columns and column of V.
@@ -42,9 +42,9 @@ impl<T: Float> Trailing<T> {
     #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn run<S: Simd, const K: usize>(self, simd: S) {
         let Self { low_rank, columns, coefficients, rows } = self;
-        if K > 1 && low_rank.together {
+        if let (true, Some(real)) = (K > 1 && low_rank.together, low_rank.real()) {
             // SAFETY: the sets have been computed, and no thread writes to them; the caller guarantees the rest.
-            return unsafe { low_rank.rows_together::<S, K>(simd, columns, coefficients.cast(), rows) };
+            return unsafe { real.rows_together::<S, K>(simd, columns, coefficients.cast(), rows) };
         }
         let blocks = if low_rank.large { TOGETHER } else { 1 };
         for (at, first) in columns.clone().step_by(blocks * BLOCK).enumerate() {
@@ -59,7 +59,7 @@ impl<T: Float> Trailing<T> {
     }
 }
 
-impl<T: Float> WithSimd for Trailing<T> {
+impl<T: Number> WithSimd for Trailing<T> {
     type Output = ();
 
     #[inline(always)]
@@ -76,7 +76,7 @@ impl<T: Float> WithSimd for Trailing<T> {
     }
 }
 
-impl<T: Float> LowRank<T> {
+impl<T: Number> LowRank<T> {
     /// Applies the coefficients of `columns`, block by block, to `rows` of L and of K columns of V, all below these columns.
     ///
     /// # Safety
@@ -115,17 +115,18 @@ impl<T: Float> LowRank<T> {
         // SAFETY: the caller guarantees the rows; the mask restricts accesses to the remaining ones.
         unsafe {
             // As many registers of rows as fit: within one row each operation waits for the previous one.
-            let together = match (wide::<S>(), K) {
+            let registers = match (wide::<S>(), K) {
                 (true, _) | (false, 1) => MOST,
                 (false, _) => 2,
             };
+            let together = registers / T::PARTS;
             // Interchanges are rare, so a single register at a time keeps the code small.
             if !INTERCHANGED {
                 while together == MOST && row + MOST * lanes <= rows.end {
                     self.tile::<S, _, MOST, K, false>(simd, Full, columns.clone(), coefficients, row);
                     row += MOST * lanes;
                 }
-                while row + 2 * lanes <= rows.end {
+                while together > 1 && row + 2 * lanes <= rows.end {
                     self.tile::<S, _, 2, K, false>(simd, Full, columns.clone(), coefficients, row);
                     row += 2 * lanes;
                 }
@@ -152,7 +153,7 @@ impl<T: Float> LowRank<T> {
         row: usize,
     ) {
         let lanes = T::lanes::<S>();
-        let (zero, two) = (T::splat(simd, T::ZERO), T::splat(simd, T::TWO));
+        let (zero, two) = (T::splat(simd, T::ZERO), T::Part::splat(simd, T::Part::TWO));
         // Whole lines, from the start of a line on. Of a single register a part may be real.
         let lines = |rows: usize| (rows * size_of::<T>()).is_multiple_of(64);
         let streamed = self.stream && RV > 1 && lines(row) && lines(RV * lanes);
@@ -161,7 +162,7 @@ impl<T: Float> LowRank<T> {
             let mut v = [[zero; RV]; K];
             for r in 0..K {
                 for i in 0..RV {
-                    v[r][i] = real.load(simd, i, self.v(row + i * lanes, r));
+                    v[r][i] = real.load_v(simd, i, self.v(row + i * lanes, r), self.apart());
                 }
             }
             let columns =
@@ -185,21 +186,21 @@ impl<T: Float> LowRank<T> {
                     if INTERCHANGED && of_block[r].interchanges[j] != T::ZERO {
                         for i in 0..RV {
                             let (l, minus) = (new[i], r >= self.plus);
-                            (new[i], v[r][i]) =
-                                of_block[r].registers_change_places(simd, j, l, v[r][i], minus);
+                            (new[i], v[r][i]) = of_block[r].change_places(simd, j, l, v[r][i], minus);
                             (old[i], change[i]) = (new[i], zero);
                         }
                         continue;
                     }
                     let Coefficients { p, x, g, .. } = &of_block[r];
-                    let [p, x, g] = [T::splat(simd, p[j]), T::splat(simd, x[j]), T::splat(simd, g[j])];
+                    let [p, g] = [p, g].map(|all| T::splat(simd, all[j]));
+                    let x = T::Part::splat(simd, x[j].real());
                     for i in 0..RV {
                         let l = new[i];
-                        let d = T::mul_add(simd, g, v[r][i], T::vmul(simd, x, l));
+                        let d = T::mul_add(simd, g, v[r][i], T::vtimes(simd, x, l));
                         change[i] = if r == 0 { d } else { T::vadd(simd, change[i], d) };
                         new[i] = T::vadd(simd, old[i], change[i]);
-                        let both = if K == 1 || self.kind(r) == Kind::AfterPlus {
-                            T::mul_add(simd, two, l, d)
+                        let both = if (K == 1 && T::PARTS == 1) || self.kind(r) == Kind::AfterPlus {
+                            T::times_add(simd, two, l, d)
                         } else {
                             T::vadd(simd, l, new[i])
                         };
@@ -208,7 +209,7 @@ impl<T: Float> LowRank<T> {
                 }
                 for i in 0..RV {
                     if streamed {
-                        stream(dst.add(i * lanes), new[i]);
+                        T::stream::<S>(dst.add(i * lanes), new[i]);
                     } else if !dst.is_null() {
                         real.store(simd, i, dst.add(i * lanes), new[i]);
                     }
@@ -216,7 +217,7 @@ impl<T: Float> LowRank<T> {
             }
             for r in 0..K {
                 for i in 0..RV {
-                    real.store(simd, i, self.v(row + i * lanes, r), v[r][i]);
+                    real.store_v(simd, i, self.v(row + i * lanes, r), self.apart(), v[r][i]);
                 }
             }
         }

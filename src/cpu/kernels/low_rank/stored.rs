@@ -1,6 +1,7 @@
 //! The coefficients of a block of columns, as they are stored for the rows below.
 
-use crate::float::Float;
+use crate::cpu::kernels::compensated::Sums;
+use crate::number::Number;
 use pulp::Simd;
 
 /// Columns of L whose coefficients are computed together: a chain of multiply-adds that is about as long as that of the roots.
@@ -23,31 +24,16 @@ impl<T> Coefficients<T> {
     pub const LEN: usize = size_of::<Self>() / size_of::<T>();
 }
 
-impl<T: Float> Coefficients<T> {
+impl<T: Number> Coefficients<T> {
     /// Whether columns are interchanged.
     #[inline(always)]
     pub fn interchanged(&self) -> bool {
         self.interchanges != [T::ZERO; BLOCK]
     }
 
-    /// Applies an interchange to an entry of column `j` of L and one of V.
+    /// Applies an interchange to registers of column `j` of L and of V.
     #[inline(always)]
-    pub fn change_places<S: Simd>(&self, j: usize, l: T, v: T, minus: bool) -> (T, T) {
-        let Self { p, x, g, interchanges } = self;
-        let (other, p, x, g) = (interchanges[j] * v, p[j], x[j], g[j]);
-        let (new, before, behind) = if minus {
-            let new = T::fused::<S>(-x, other, l - other) / g;
-            (new, new, l)
-        } else {
-            let new = other + T::fused::<S>(g, l, x * other);
-            (new, l, new)
-        };
-        (new, T::fused::<S>(-p, other + behind, before))
-    }
-
-    /// The same for registers.
-    #[inline(always)]
-    pub fn registers_change_places<S: Simd>(
+    pub fn change_places<S: Simd>(
         &self,
         simd: S,
         j: usize,
@@ -55,16 +41,37 @@ impl<T: Float> Coefficients<T> {
         v: T::Vector<S>,
         minus: bool,
     ) -> (T::Vector<S>, T::Vector<S>) {
-        let [p, x, g, sign] =
-            [&self.p, &self.x, &self.g, &self.interchanges].map(|all| T::splat(simd, all[j]));
-        let other = T::vmul(simd, sign, v);
-        let (new, before, behind) = if minus {
-            let new = T::vdiv(simd, T::neg_mul_add(simd, x, other, T::vsub(simd, l, other)), g);
-            (new, new, l)
+        let (x, g) = (self.x[j].real(), self.g[j].real());
+        let [p, turn] = [&self.p, &self.interchanges].map(|all| T::splat(simd, all[j]));
+        let other;
+        let new;
+        if T::PARTS == 1 {
+            other = T::vmul(simd, turn, v);
+            let [x, g] = [x, g].map(|x| T::Part::splat(simd, x));
+            new = if minus {
+                let left = T::neg_mul_add(simd, T::vreal(simd, x), other, T::vsub(simd, l, other));
+                T::vover(simd, left, g)
+            } else {
+                T::vadd(simd, other, T::times_add(simd, g, l, T::vtimes(simd, x, other)))
+            };
         } else {
-            let new = T::vadd(simd, other, T::mul_add(simd, g, l, T::vmul(simd, x, other)));
-            (new, l, new)
-        };
+            // σ v is rounded by its division, so o and its sums with L are multiplied by the divisor, with twice the digits.
+            let size = T::turn_size(self.interchanges[j]);
+            let (whole, scaled) = (T::of_real(size), T::Part::splat(simd, size));
+            let turned = Sums::<T, S>::zero(simd).plus_product(simd, turn, v);
+            other = T::vover(simd, turned.rounded(simd), scaled);
+            let [x, g] = [x, g * size].map(|x| T::splat(simd, T::of_real(x)));
+            new = if minus {
+                let negative = turned.negated(simd);
+                let left = Sums::zero(simd).plus_product(simd, l, T::splat(simd, whole));
+                let left = left.plus_sum(simd, negative).plus_times(simd, x, negative);
+                T::vover(simd, left.rounded(simd), T::reals(g))
+            } else {
+                let sum = turned.plus_times(simd, x, turned).plus_product(simd, g, l);
+                T::vover(simd, sum.rounded(simd), scaled)
+            };
+        }
+        let (before, behind) = if minus { (new, l) } else { (l, new) };
         (new, T::neg_mul_add(simd, p, T::vadd(simd, other, behind), before))
     }
 }

@@ -1,7 +1,7 @@
 //! How blocks and columns of L change.
 
 use crate::cpu::kernels::reflector::OneSign;
-use crate::float::Float;
+use crate::number::Float;
 use core::ops::Range;
 
 /// How the columns of a block of L change.

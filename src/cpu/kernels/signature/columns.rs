@@ -6,7 +6,7 @@ use crate::cpu::kernels::diagonal::{Pivot, pivot};
 use crate::cpu::kernels::interchange::OUTWEIGHS;
 use crate::cpu::kernels::reflector::Reflector;
 use crate::cpu::kernels::shape::MAX_LANES;
-use crate::float::Float;
+use crate::number::Float;
 use core::ops::Range;
 use pulp::Simd;
 

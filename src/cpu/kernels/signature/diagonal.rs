@@ -9,7 +9,7 @@ use crate::cpu::kernels::at_once::at_once;
 use crate::cpu::kernels::diagonal::diagonal;
 use crate::cpu::kernels::scratch::Scratch;
 use crate::cpu::kernels::shape::{MAX_LANES, NARROW, WIDE, wide};
-use crate::float::Float;
+use crate::number::Float;
 use crate::report::Health;
 use crate::sweep::plan::Panel;
 use core::ops::Range;

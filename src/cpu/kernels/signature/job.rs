@@ -4,7 +4,7 @@ use super::change::{BlockChange, OneColumn};
 use crate::cpu::kernels::job::Job;
 use crate::cpu::kernels::reflector::{OneSign, Reflector};
 use crate::cpu::kernels::shape::Shape;
-use crate::float::Float;
+use crate::number::{Float, Number};
 use crate::sweep::plan::Panel;
 
 /// All that the steps read and write. `blocks` and `columns` are those of the sweep, and only the diagonal step writes to them, and to
@@ -28,7 +28,7 @@ pub(crate) struct SignatureJob<T> {
 // SAFETY: as of `Job`.
 unsafe impl<T: Sync> Sync for SignatureJob<T> {}
 
-impl<T: Float> SignatureJob<T> {
+impl<T: Number> SignatureJob<T> {
     /// Scalars for the reflectors of one panel.
     pub fn reflector_len(panel_cols: usize, shape: &Shape, rank: usize) -> usize {
         panel_cols.div_ceil(shape.block) * Self::block_len(shape.lanes, rank)
@@ -39,7 +39,9 @@ impl<T: Float> SignatureJob<T> {
     fn block_len(lanes: usize, rank: usize) -> usize {
         Reflector::<T>::len(rank, lanes) + Reflector::<T>::len(0, lanes)
     }
+}
 
+impl<T: Float> SignatureJob<T> {
     /// Columns of V.
     #[inline(always)]
     pub fn rank(&self) -> usize {

@@ -6,7 +6,7 @@ use crate::cpu::kernels::apply::{Full, Masked, Rows, Tile, apply};
 use crate::cpu::kernels::interchange::apply_by_column;
 use crate::cpu::kernels::scratch::Scratch;
 use crate::cpu::kernels::shape::{NARROW, WIDE, wide};
-use crate::float::Float;
+use crate::number::Float;
 use crate::sweep::plan::Panel;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};

@@ -3,7 +3,7 @@
 use super::{Made, Small, usual};
 use crate::cpu::kernels::diagonal::SMALL_CHANGE;
 use crate::cpu::kernels::low_rank::within_limits;
-use crate::float::Float;
+use crate::number::Float;
 use pulp::{Simd, WithSimd};
 
 /// The largest number of rows.

@@ -18,7 +18,9 @@ pub(crate) use self::few::{FEW, Few};
 pub(crate) use self::several::Several;
 
 use crate::compiled::compiled;
-use crate::float::Float;
+use crate::host::isa::Isa;
+use crate::number::{Float, Number};
+use faer::{c32, c64};
 
 /// The largest order for one column of V.
 pub(crate) const MOST_ROWS: usize = 32;
@@ -47,7 +49,7 @@ pub(crate) struct Made {
     pub square: f64,
 }
 
-impl<T: Float> Small<T> {
+impl<T: Number> Small<T> {
     /// # Safety
     /// When this is run: `l` is L, lower triangular with zeros above the diagonal, of `rows` rows and columns with this stride, in
     /// memory that no other thread uses; each column may be written up to the next multiple of 64 bytes of rows. `v` has `rows`
@@ -69,14 +71,36 @@ impl<T: Float> Small<T> {
     }
 }
 
-compiled! {
-    /// Modifications of a small L.
-    SmallKernel {
-        modify_small: Blocks<'_, Self> => Option<Made>,
-        modify_few: Few<'_, Self> => Option<Made>,
-        modify_by_several: Several<'_, Self> => Option<f64>,
+/// Modifications of a small L, or `None` if the numbers are complex: then a sweep makes them.
+#[allow(private_interfaces, reason = "public in name only: the module is not exported")]
+pub trait SmallKernel: Number {
+    #[doc(hidden)]
+    fn modify_small(_: Isa, _: Blocks<'_, Self>) -> Option<Made> {
+        None
+    }
+    #[doc(hidden)]
+    fn modify_few(_: Isa, _: Few<'_, Self>) -> Option<Made> {
+        None
+    }
+    #[doc(hidden)]
+    fn modify_by_several(_: Isa, _: Several<'_, Self>) -> Option<f64> {
+        None
     }
 }
+
+macro_rules! of_real_numbers {
+    ($($scalar:ident)*) => {$(
+        compiled!($scalar: SmallKernel {
+            modify_small: Blocks<'_, Self> => Option<Made>,
+            modify_few: Few<'_, Self> => Option<Made>,
+            modify_by_several: Several<'_, Self> => Option<f64>,
+        });
+    )*};
+}
+
+of_real_numbers!(f32 f64);
+impl SmallKernel for c32 {}
+impl SmallKernel for c64 {}
 
 /// Whether V, with this sum of squares, is finite, not zero and far from overflow.
 #[inline(always)]

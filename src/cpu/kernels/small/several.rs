@@ -8,7 +8,7 @@ use crate::cpu::kernels::apply::{Full, Masked};
 use crate::cpu::kernels::entries::Entries;
 use crate::cpu::kernels::low_rank::together::{Householder, MOST, SignedRows};
 use crate::cpu::kernels::shape::{MAX_LANES, SMALL_ORDER};
-use crate::float::Float;
+use crate::number::{Float, Number};
 use crate::report::Health;
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -20,15 +20,15 @@ use pulp::{Simd, WithSimd};
 const STRIDE: usize = SMALL_ORDER + 2 * MAX_LANES;
 
 /// A modification of L by 2 to [`MOST`] columns of V.
-pub(crate) struct Several<'a, T> {
+pub(crate) struct Several<'a, T: Number> {
     l: Entries<T>,
     v: MatRef<'a, T>,
     columns: &'a [(usize, T)],
     plus: usize,
-    health: &'a mut Health<T>,
+    health: &'a mut Health<T::Part>,
 }
 
-impl<'a, T: Float> Several<'a, T> {
+impl<'a, T: Number> Several<'a, T> {
     /// `columns` are columns of V, each with √|w|; the first `plus` of them have a plus sign.
     ///
     /// # Safety
@@ -39,7 +39,7 @@ impl<'a, T: Float> Several<'a, T> {
         l: Entries<T>,
         v: MatRef<'a, T>,
         (columns, plus): (&'a [(usize, T)], usize),
-        health: &'a mut Health<T>,
+        health: &'a mut Health<T::Part>,
     ) -> Self {
         debug_assert!((1..=SMALL_ORDER).contains(&v.nrows()) && (2..=MOST).contains(&columns.len()));
         Self { l, v, columns, plus, health }

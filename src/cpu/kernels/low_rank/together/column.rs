@@ -4,7 +4,7 @@ use super::{Householder, SignedRows};
 use crate::cpu::kernels::diagonal::SMALL_CHANGE;
 use crate::cpu::kernels::interchange::outweighs;
 use crate::cpu::kernels::shape::MAX_LANES;
-use crate::float::Float;
+use crate::number::Float;
 use pulp::Simd;
 
 impl<T: Float> SignedRows<T> {

@@ -28,7 +28,7 @@ pub(crate) use self::panel::sets_len;
 use super::BLOCK;
 use crate::cpu::kernels::entries::Entries;
 use crate::cpu::kernels::shape::LOW_RANK_AT_SMALL_ORDERS;
-use crate::float::Float;
+use crate::number::Float;
 use core::ops::Range;
 
 /// The largest number of columns of V.

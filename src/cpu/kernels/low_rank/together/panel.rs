@@ -5,7 +5,7 @@ use super::{BLOCK, Householder, MOST, SignedRows};
 use crate::cpu::kernels::apply::{Full, Masked};
 use crate::cpu::kernels::entries::Entries;
 use crate::cpu::kernels::shape::MAX_LANES;
-use crate::float::Float;
+use crate::number::Float;
 use crate::report::Health;
 use core::ops::Range;
 use pulp::Simd;

@@ -3,7 +3,7 @@
 use super::column::transformed;
 use super::{Householder, SignedRows};
 use crate::cpu::kernels::apply::Rows;
-use crate::float::Float;
+use crate::number::Float;
 use pulp::Simd;
 
 impl<T: Float> SignedRows<T> {

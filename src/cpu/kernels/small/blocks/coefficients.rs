@@ -5,7 +5,7 @@ use super::memory::Block;
 use crate::cpu::kernels::diagonal::SMALL_CHANGE;
 use crate::cpu::kernels::low_rank::{BLOCK, within_limits};
 use crate::cpu::kernels::shape::MAX_LANES;
-use crate::float::Float;
+use crate::number::Float;
 use pulp::Simd;
 
 /// A scalar for each column of a block, with space for whole registers.

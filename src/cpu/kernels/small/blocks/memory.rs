@@ -4,7 +4,7 @@
 use super::super::{MOST_ROWS, Small};
 use crate::cpu::kernels::low_rank::BLOCK;
 use crate::cpu::kernels::shape::MAX_LANES;
-use crate::float::Float;
+use crate::number::Float;
 use pulp::Simd;
 
 /// The distance between columns of the old L, with space for a whole register from the start of any block on.

@@ -8,7 +8,7 @@ use self::memory::{Block, LAST, Memory, STRIDE};
 use super::{Made, Small, usual};
 use crate::cpu::kernels::low_rank::BLOCK;
 use crate::cpu::kernels::shape::MAX_LANES;
-use crate::float::Float;
+use crate::number::Float;
 use core::mem::MaybeUninit;
 use pulp::{Simd, WithSimd};
 

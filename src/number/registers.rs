@@ -44,10 +44,10 @@ macro_rules! repeated {
     };
 }
 
-/// The items of [`Float`](super::Float) that have a mask.
+/// The items of [`Number`](crate::number::Number) that have a mask.
 #[cfg(not(target_arch = "aarch64"))]
 macro_rules! masked {
-    ($bits:ident, $s:ident, $lanes:ident, $m:ident, $between:ident $less:ident $select:ident $load:ident $store:ident) => {
+    ($bits:ident, $s:ident, $lanes:ident, $m:ident, $between:ident $select:ident $load:ident $store:ident) => {
         type Mask<S: Simd> = pulp::MemMask<S::$m>;
 
         #[inline(always)]
@@ -58,10 +58,6 @@ macro_rules! masked {
         #[inline(always)]
         fn select<S: Simd>(simd: S, mask: Self::Mask<S>, a: S::$s, b: S::$s) -> S::$s {
             simd.$select(mask.mask(), a, b)
-        }
-        #[inline(always)]
-        fn where_less<S: Simd>(simd: S, (a, b): (S::$s, S::$s), x: S::$s, y: S::$s) -> S::$s {
-            simd.$select(simd.$less(a, b), x, y)
         }
         #[inline(always)]
         unsafe fn load_masked<S: Simd>(simd: S, mask: Self::Mask<S>, ptr: *const Self) -> S::$s {
@@ -77,7 +73,7 @@ macro_rules! masked {
 }
 #[cfg(target_arch = "aarch64")]
 macro_rules! masked {
-    ($bits:ident, $s:ident, $lanes:ident, $m:ident, $between:ident $less:ident $select:ident $load:ident $store:ident) => {
+    ($bits:ident, $s:ident, $lanes:ident, $m:ident, $between:ident $select:ident $load:ident $store:ident) => {
         type Mask<S: Simd> = Lanes;
 
         #[inline(always)]
@@ -90,18 +86,6 @@ macro_rules! masked {
             let low = simd.$between(low.from as $bits, low.to as $bits).mask();
             let high = simd.$between(high.from as $bits, high.to as $bits).mask();
             [simd.$select(low, a[0], b[0]), simd.$select(high, a[1], b[1])]
-        }
-        #[inline(always)]
-        fn where_less<S: Simd>(
-            simd: S,
-            (a, b): (Self::Vector<S>, Self::Vector<S>),
-            x: Self::Vector<S>,
-            y: Self::Vector<S>,
-        ) -> Self::Vector<S> {
-            [
-                simd.$select(simd.$less(a[0], b[0]), x[0], y[0]),
-                simd.$select(simd.$less(a[1], b[1]), x[1], y[1]),
-            ]
         }
         #[inline(always)]
         unsafe fn load_masked<S: Simd>(simd: S, mask: Lanes, ptr: *const Self) -> Self::Vector<S> {
@@ -130,6 +114,34 @@ macro_rules! masked {
                     *ptr.add(i) = *(&raw const x).cast::<Self>().add(i);
                 }
             }
+        }
+    };
+}
+
+/// A choice by a comparison.
+#[cfg(not(target_arch = "aarch64"))]
+macro_rules! float_masked {
+    ($s:ident, $less:ident $select:ident) => {
+        #[inline(always)]
+        fn where_less<S: Simd>(simd: S, (a, b): (S::$s, S::$s), x: S::$s, y: S::$s) -> S::$s {
+            simd.$select(simd.$less(a, b), x, y)
+        }
+    };
+}
+#[cfg(target_arch = "aarch64")]
+macro_rules! float_masked {
+    ($s:ident, $less:ident $select:ident) => {
+        #[inline(always)]
+        fn where_less<S: Simd>(
+            simd: S,
+            (a, b): (Self::Vector<S>, Self::Vector<S>),
+            x: Self::Vector<S>,
+            y: Self::Vector<S>,
+        ) -> Self::Vector<S> {
+            [
+                simd.$select(simd.$less(a[0], b[0]), x[0], y[0]),
+                simd.$select(simd.$less(a[1], b[1]), x[1], y[1]),
+            ]
         }
     };
 }
@@ -163,4 +175,4 @@ impl Lanes {
     }
 }
 
-pub(super) use {each, masked, repeated};
+pub(super) use {each, float_masked, masked, repeated};
