@@ -1,4 +1,5 @@
-/* cholupdate: the Cholesky factor of a symmetric positive definite matrix, kept current while the matrix changes.
+/* cholupdate: the Cholesky factor of a symmetric or Hermitian positive definite matrix, kept current while the matrix
+ * changes.
  *
  * Given A = L L^T (n x n) and V (n x k), a factor becomes that of A + V diag(w) V^T in O(k n^2) operations.
  *
@@ -47,6 +48,14 @@
  * function takes a regular one.
  *
  * Names with _d_ are for double precision, those with _s_ for single. All else is the same.
+ *
+ * Names with _z_ are for complex numbers in double precision, those with _c_ for complex numbers in single precision, of the types
+ * cholupdate_c64 and cholupdate_c32. A is Hermitian, and ^H, which is the conjugate transpose, takes the place of ^T everywhere:
+ * A = L L^H with a real positive diagonal of L, for an `uplo` of 'U' A = R^H R and R = L^H, and a modification is A + V diag(w) V^H.
+ * Names with _lt are for L^H. The imaginary part of the diagonal of A is not read. Weights, a decay, sums of squares, log det A, a
+ * condition number and reports are real. There are all functions for a factor of a positive definite matrix, its modifications in
+ * flight and its extensions, except for those on arrays in the memory of a GPU and cholupdate_d_modify_array(). The engine is
+ * CHOLUPDATE_CPU; a complex factor on another one is refused with INVALID_ARGUMENT.
  */
 
 
@@ -57,6 +66,20 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* A complex number in double and in single precision: the real part, and then the imaginary one. */
+#ifdef __cplusplus
+#include <complex>
+typedef std::complex<double> cholupdate_c64;
+typedef std::complex<float> cholupdate_c32;
+#elif defined(_MSC_VER) && !defined(__clang__)
+#include <complex.h>
+typedef _Dcomplex cholupdate_c64;
+typedef _Fcomplex cholupdate_c32;
+#else
+typedef double _Complex cholupdate_c64;
+typedef float _Complex cholupdate_c32;
+#endif
 
 /**
  * The status of a call.
@@ -184,6 +207,25 @@ typedef enum {
 } cholupdate_safeguard;
 
 /**
+ * A factor in complex single precision, of a matrix A (n x n).
+ */
+typedef struct cholupdate_c cholupdate_c;
+
+/**
+ * A factor in complex single precision, of A bordered by r rows and columns. The factor of A is not changed, so many
+ * extensions can share one.
+ */
+typedef struct cholupdate_c_extension cholupdate_c_extension;
+
+/**
+ * A modification in flight, which has exclusive use of the factor: from cholupdate_c_submit() until
+ * cholupdate_c_pending_wait() or one of the solves here has returned its outcome, or cholupdate_c_pending_free() has freed
+ * it. In between every other function of the factor, except cholupdate_c_order() and cholupdate_c_free(), returns
+ * INVALID_ARGUMENT.
+ */
+typedef struct cholupdate_c_pending cholupdate_c_pending;
+
+/**
  * A factor in double precision, of a matrix A (n x n).
  */
 typedef struct cholupdate_d cholupdate_d;
@@ -250,6 +292,25 @@ typedef struct cholupdate_s_pending cholupdate_s_pending;
  * Working memory of cholupdate_s_modify_array(). It grows to the largest size needed so far, and never shrinks.
  */
 typedef struct cholupdate_s_workspace cholupdate_s_workspace;
+
+/**
+ * A factor in complex double precision, of a matrix A (n x n).
+ */
+typedef struct cholupdate_z cholupdate_z;
+
+/**
+ * A factor in complex double precision, of A bordered by r rows and columns. The factor of A is not changed, so many
+ * extensions can share one.
+ */
+typedef struct cholupdate_z_extension cholupdate_z_extension;
+
+/**
+ * A modification in flight, which has exclusive use of the factor: from cholupdate_z_submit() until
+ * cholupdate_z_pending_wait() or one of the solves here has returned its outcome, or cholupdate_z_pending_free() has freed
+ * it. In between every other function of the factor, except cholupdate_z_order() and cholupdate_z_free(), returns
+ * INVALID_ARGUMENT.
+ */
+typedef struct cholupdate_z_pending cholupdate_z_pending;
 
 /**
  * Settings of a factor or a workspace. cholupdate_options_init() sets the defaults, which can then be changed. Functions with
@@ -668,22 +729,6 @@ cholupdate_status cholupdate_d_modify(cholupdate_d *factor,
                                       cholupdate_report *report);
 
 /**
- * As cholupdate_d_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the
- * device's primary context or NULL for its default stream. The call comes after work already on the stream, and before later
- * work on it. `weights` (k) are in host memory.
- *
- * Returns as cholupdate_d_modify(), and the statuses of devices.
- */
-cholupdate_status cholupdate_d_modify_on_device(cholupdate_d *factor,
-                                                int64_t k,
-                                                uint64_t v,
-                                                int64_t ldv,
-                                                const double *weights,
-                                                int64_t device,
-                                                void *stream,
-                                                cholupdate_report *report);
-
-/**
  * Writes 1 to `*can` if cholupdate_d_downdate() with the same V would succeed, otherwise 0, by the same arithmetic. V (n x k)
  * and the matrix are not changed; the factor's working memory is.
  *
@@ -729,22 +774,6 @@ cholupdate_status cholupdate_s_modify(cholupdate_s *factor,
                                       int64_t ldv,
                                       const float *weights,
                                       cholupdate_report *report);
-
-/**
- * As cholupdate_s_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the
- * device's primary context or NULL for its default stream. The call comes after work already on the stream, and before later
- * work on it. `weights` (k) are in host memory.
- *
- * Returns as cholupdate_s_modify(), and the statuses of devices.
- */
-cholupdate_status cholupdate_s_modify_on_device(cholupdate_s *factor,
-                                                int64_t k,
-                                                uint64_t v,
-                                                int64_t ldv,
-                                                const float *weights,
-                                                int64_t device,
-                                                void *stream,
-                                                cholupdate_report *report);
 
 /**
  * Writes 1 to `*can` if cholupdate_s_downdate() with the same V would succeed, otherwise 0, by the same arithmetic. V (n x k)
@@ -871,20 +900,6 @@ cholupdate_status cholupdate_d_submit(cholupdate_d *factor,
                                       cholupdate_d_pending **pending);
 
 /**
- * As cholupdate_d_submit() with V in the memory of GPU number `device`, as in cholupdate_d_modify_on_device().
- *
- * Returns as cholupdate_d_submit(), and the statuses of devices.
- */
-cholupdate_status cholupdate_d_submit_on_device(cholupdate_d *factor,
-                                                int64_t k,
-                                                uint64_t v,
-                                                int64_t ldv,
-                                                const double *weights,
-                                                int64_t device,
-                                                void *stream,
-                                                cholupdate_d_pending **pending);
-
-/**
  * Waits for the outcome, which is that of cholupdate_d_modify(). `report` may be NULL. The factor can be used afterwards.
  *
  * Returns as cholupdate_d_modify(); INVALID_ARGUMENT if the outcome has already been returned.
@@ -908,21 +923,6 @@ cholupdate_status cholupdate_d_pending_solve(cholupdate_d_pending *pending,
                                              cholupdate_status *solved);
 
 /**
- * As cholupdate_d_pending_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a
- * CUdeviceptr.
- *
- * Returns as cholupdate_d_pending_solve(), and the statuses of devices.
- */
-cholupdate_status cholupdate_d_pending_solve_on_device(cholupdate_d_pending *pending,
-                                                       int64_t nrhs,
-                                                       uint64_t b,
-                                                       int64_t ldb,
-                                                       int64_t device,
-                                                       void *stream,
-                                                       cholupdate_report *report,
-                                                       cholupdate_status *solved);
-
-/**
  * Frees a pending object. If its outcome has not been returned, waits for it and discards it; the factor is then the new one
  * or the old one. The pointer is invalid afterwards. NULL is ignored.
  */
@@ -941,20 +941,6 @@ cholupdate_status cholupdate_s_submit(cholupdate_s *factor,
                                       int64_t ldv,
                                       const float *weights,
                                       cholupdate_s_pending **pending);
-
-/**
- * As cholupdate_s_submit() with V in the memory of GPU number `device`, as in cholupdate_s_modify_on_device().
- *
- * Returns as cholupdate_s_submit(), and the statuses of devices.
- */
-cholupdate_status cholupdate_s_submit_on_device(cholupdate_s *factor,
-                                                int64_t k,
-                                                uint64_t v,
-                                                int64_t ldv,
-                                                const float *weights,
-                                                int64_t device,
-                                                void *stream,
-                                                cholupdate_s_pending **pending);
 
 /**
  * Waits for the outcome, which is that of cholupdate_s_modify(). `report` may be NULL. The factor can be used afterwards.
@@ -978,21 +964,6 @@ cholupdate_status cholupdate_s_pending_solve(cholupdate_s_pending *pending,
                                              int64_t ldb,
                                              cholupdate_report *report,
                                              cholupdate_status *solved);
-
-/**
- * As cholupdate_s_pending_solve() with B in the memory of GPU number `device`, as in cholupdate_s_modify_on_device(): `b` is a
- * CUdeviceptr.
- *
- * Returns as cholupdate_s_pending_solve(), and the statuses of devices.
- */
-cholupdate_status cholupdate_s_pending_solve_on_device(cholupdate_s_pending *pending,
-                                                       int64_t nrhs,
-                                                       uint64_t b,
-                                                       int64_t ldb,
-                                                       int64_t device,
-                                                       void *stream,
-                                                       cholupdate_report *report,
-                                                       cholupdate_status *solved);
 
 /**
  * Frees a pending object. If its outcome has not been returned, waits for it and discards it; the factor is then the new one
@@ -1267,42 +1238,6 @@ cholupdate_status cholupdate_d_multiply_lt(const cholupdate_d *factor,
                                            int64_t ldx);
 
 /**
- * As cholupdate_d_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a CUdeviceptr.
- *
- * Returns as cholupdate_d_solve(), and the statuses of devices.
- */
-cholupdate_status cholupdate_d_solve_on_device(const cholupdate_d *factor,
-                                               int64_t nrhs,
-                                               uint64_t b,
-                                               int64_t ldb,
-                                               int64_t device,
-                                               void *stream);
-
-/**
- * As cholupdate_d_solve_l(), on a device.
- *
- * Returns as cholupdate_d_solve_on_device().
- */
-cholupdate_status cholupdate_d_solve_l_on_device(const cholupdate_d *factor,
-                                                 int64_t nrhs,
-                                                 uint64_t b,
-                                                 int64_t ldb,
-                                                 int64_t device,
-                                                 void *stream);
-
-/**
- * As cholupdate_d_solve_lt(), on a device.
- *
- * Returns as cholupdate_d_solve_on_device().
- */
-cholupdate_status cholupdate_d_solve_lt_on_device(const cholupdate_d *factor,
-                                                  int64_t nrhs,
-                                                  uint64_t b,
-                                                  int64_t ldb,
-                                                  int64_t device,
-                                                  void *stream);
-
-/**
  * B (n x nrhs) <- X with A X = B, in the caller's array `b`.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
@@ -1355,6 +1290,132 @@ cholupdate_status cholupdate_s_multiply_lt(const cholupdate_s *factor,
                                            int64_t m,
                                            float *x,
                                            int64_t ldx);
+
+/**
+ * As cholupdate_d_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the
+ * device's primary context or NULL for its default stream. The call comes after work already on the stream, and before later
+ * work on it. `weights` (k) are in host memory.
+ *
+ * Returns as cholupdate_d_modify(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_d_modify_on_device(cholupdate_d *factor,
+                                                int64_t k,
+                                                uint64_t v,
+                                                int64_t ldv,
+                                                const double *weights,
+                                                int64_t device,
+                                                void *stream,
+                                                cholupdate_report *report);
+
+/**
+ * As cholupdate_d_submit() with V in the memory of GPU number `device`, as in cholupdate_d_modify_on_device().
+ *
+ * Returns as cholupdate_d_submit(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_d_submit_on_device(cholupdate_d *factor,
+                                                int64_t k,
+                                                uint64_t v,
+                                                int64_t ldv,
+                                                const double *weights,
+                                                int64_t device,
+                                                void *stream,
+                                                cholupdate_d_pending **pending);
+
+/**
+ * As cholupdate_d_pending_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a
+ * CUdeviceptr.
+ *
+ * Returns as cholupdate_d_pending_solve(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_d_pending_solve_on_device(cholupdate_d_pending *pending,
+                                                       int64_t nrhs,
+                                                       uint64_t b,
+                                                       int64_t ldb,
+                                                       int64_t device,
+                                                       void *stream,
+                                                       cholupdate_report *report,
+                                                       cholupdate_status *solved);
+
+/**
+ * As cholupdate_d_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a CUdeviceptr.
+ *
+ * Returns as cholupdate_d_solve(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_d_solve_on_device(const cholupdate_d *factor,
+                                               int64_t nrhs,
+                                               uint64_t b,
+                                               int64_t ldb,
+                                               int64_t device,
+                                               void *stream);
+
+/**
+ * As cholupdate_d_solve_l(), on a device.
+ *
+ * Returns as cholupdate_d_solve_on_device().
+ */
+cholupdate_status cholupdate_d_solve_l_on_device(const cholupdate_d *factor,
+                                                 int64_t nrhs,
+                                                 uint64_t b,
+                                                 int64_t ldb,
+                                                 int64_t device,
+                                                 void *stream);
+
+/**
+ * As cholupdate_d_solve_lt(), on a device.
+ *
+ * Returns as cholupdate_d_solve_on_device().
+ */
+cholupdate_status cholupdate_d_solve_lt_on_device(const cholupdate_d *factor,
+                                                  int64_t nrhs,
+                                                  uint64_t b,
+                                                  int64_t ldb,
+                                                  int64_t device,
+                                                  void *stream);
+
+/**
+ * As cholupdate_s_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the
+ * device's primary context or NULL for its default stream. The call comes after work already on the stream, and before later
+ * work on it. `weights` (k) are in host memory.
+ *
+ * Returns as cholupdate_s_modify(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_s_modify_on_device(cholupdate_s *factor,
+                                                int64_t k,
+                                                uint64_t v,
+                                                int64_t ldv,
+                                                const float *weights,
+                                                int64_t device,
+                                                void *stream,
+                                                cholupdate_report *report);
+
+/**
+ * As cholupdate_s_submit() with V in the memory of GPU number `device`, as in cholupdate_s_modify_on_device().
+ *
+ * Returns as cholupdate_s_submit(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_s_submit_on_device(cholupdate_s *factor,
+                                                int64_t k,
+                                                uint64_t v,
+                                                int64_t ldv,
+                                                const float *weights,
+                                                int64_t device,
+                                                void *stream,
+                                                cholupdate_s_pending **pending);
+
+/**
+ * As cholupdate_s_pending_solve() with B in the memory of GPU number `device`, as in cholupdate_s_modify_on_device(): `b` is a
+ * CUdeviceptr.
+ *
+ * Returns as cholupdate_s_pending_solve(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_s_pending_solve_on_device(cholupdate_s_pending *pending,
+                                                       int64_t nrhs,
+                                                       uint64_t b,
+                                                       int64_t ldb,
+                                                       int64_t device,
+                                                       void *stream,
+                                                       cholupdate_report *report,
+                                                       cholupdate_status *solved);
 
 /**
  * As cholupdate_s_solve() with B in the memory of GPU number `device`, as in cholupdate_s_modify_on_device(): `b` is a CUdeviceptr.
@@ -3029,6 +3090,916 @@ cholupdate_status cholupdate_s_ldlt_solve_lt(const cholupdate_s_ldlt *factor,
                                              int64_t nrhs,
                                              float *b,
                                              int64_t ldb);
+
+/**
+ * Factors A (n x n), of which the triangle `uplo` is read. The caller owns `*factor` and frees it by cholupdate_z_free().
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE.
+ */
+cholupdate_status cholupdate_z_new(int64_t n,
+                                   const cholupdate_c64 *a,
+                                   int64_t lda,
+                                   char uplo,
+                                   const cholupdate_options *options,
+                                   cholupdate_z **factor);
+
+/**
+ * Makes a factor of a known L (n x n), or R = L^H for an `uplo` of 'U'. Each column of L is multiplied by the number of
+ * magnitude 1 that makes its diagonal entry real and positive, which leaves L L^H as it is. The caller owns `*factor` and
+ * frees it by cholupdate_z_free(); `l` is copied.
+ *
+ * Returns as cholupdate_z_new() except NOT_POSITIVE_DEFINITE. With a zero on the diagonal A is singular, as in
+ * cholupdate_z_zeros().
+ */
+cholupdate_status cholupdate_z_from_factor(int64_t n,
+                                           const cholupdate_c64 *l,
+                                           int64_t ldl,
+                                           char uplo,
+                                           const cholupdate_options *options,
+                                           cholupdate_z **factor);
+
+/**
+ * Makes the factor L = 0 of A = 0 (n x n): the start of least squares that are accumulated row by row, as with LINPACK's
+ * zchud. A is singular until updates have made every pivot positive. Until then cholupdate_z_update() and every
+ * modification with only positive weights work, and so do calls that read L; calls that need a regular A return SINGULAR.
+ * The caller owns `*factor` and frees it by cholupdate_z_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_zeros(int64_t n,
+                                     const cholupdate_options *options,
+                                     cholupdate_z **factor);
+
+/**
+ * Copies the factor, on the same engine. The caller owns `*copy` and frees it by cholupdate_z_free().
+ *
+ * Returns NULL_POINTER or POISONED.
+ */
+cholupdate_status cholupdate_z_clone(const cholupdate_z *factor, cholupdate_z **copy);
+
+/**
+ * Copies the factor with other settings, for example the number of threads. The caller owns `*copy` and frees it by
+ * cholupdate_z_free().
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT for settings, or POISONED.
+ */
+cholupdate_status cholupdate_z_to_engine(const cholupdate_z *factor,
+                                         const cholupdate_options *options,
+                                         cholupdate_z **copy);
+
+/**
+ * Frees a factor. If a modification is in flight, the pending object frees it when the modification ends. The pointer is
+ * invalid afterwards. NULL is ignored.
+ */
+void cholupdate_z_free(cholupdate_z *factor);
+
+/**
+ * Writes n to `*n`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_z_order(const cholupdate_z *factor, int64_t *n);
+
+/**
+ * Reserves memory for `additional` more rows, which can then be inserted without another allocation.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED.
+ */
+cholupdate_status cholupdate_z_reserve(cholupdate_z *factor, int64_t additional);
+
+/**
+ * Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^H for 'U'. The other triangle is not changed.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED.
+ */
+cholupdate_status cholupdate_z_to_factor(const cholupdate_z *factor,
+                                         char uplo,
+                                         cholupdate_c64 *l,
+                                         int64_t ldl);
+
+/**
+ * Factors A (n x n), of which the triangle `uplo` is read. The caller owns `*factor` and frees it by cholupdate_c_free().
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE.
+ */
+cholupdate_status cholupdate_c_new(int64_t n,
+                                   const cholupdate_c32 *a,
+                                   int64_t lda,
+                                   char uplo,
+                                   const cholupdate_options *options,
+                                   cholupdate_c **factor);
+
+/**
+ * Makes a factor of a known L (n x n), or R = L^H for an `uplo` of 'U'. Each column of L is multiplied by the number of
+ * magnitude 1 that makes its diagonal entry real and positive, which leaves L L^H as it is. The caller owns `*factor` and
+ * frees it by cholupdate_c_free(); `l` is copied.
+ *
+ * Returns as cholupdate_c_new() except NOT_POSITIVE_DEFINITE. With a zero on the diagonal A is singular, as in
+ * cholupdate_c_zeros().
+ */
+cholupdate_status cholupdate_c_from_factor(int64_t n,
+                                           const cholupdate_c32 *l,
+                                           int64_t ldl,
+                                           char uplo,
+                                           const cholupdate_options *options,
+                                           cholupdate_c **factor);
+
+/**
+ * Makes the factor L = 0 of A = 0 (n x n): the start of least squares that are accumulated row by row, as with LINPACK's
+ * zchud. A is singular until updates have made every pivot positive. Until then cholupdate_c_update() and every
+ * modification with only positive weights work, and so do calls that read L; calls that need a regular A return SINGULAR.
+ * The caller owns `*factor` and frees it by cholupdate_c_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_zeros(int64_t n,
+                                     const cholupdate_options *options,
+                                     cholupdate_c **factor);
+
+/**
+ * Copies the factor, on the same engine. The caller owns `*copy` and frees it by cholupdate_c_free().
+ *
+ * Returns NULL_POINTER or POISONED.
+ */
+cholupdate_status cholupdate_c_clone(const cholupdate_c *factor, cholupdate_c **copy);
+
+/**
+ * Copies the factor with other settings, for example the number of threads. The caller owns `*copy` and frees it by
+ * cholupdate_c_free().
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT for settings, or POISONED.
+ */
+cholupdate_status cholupdate_c_to_engine(const cholupdate_c *factor,
+                                         const cholupdate_options *options,
+                                         cholupdate_c **copy);
+
+/**
+ * Frees a factor. If a modification is in flight, the pending object frees it when the modification ends. The pointer is
+ * invalid afterwards. NULL is ignored.
+ */
+void cholupdate_c_free(cholupdate_c *factor);
+
+/**
+ * Writes n to `*n`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_c_order(const cholupdate_c *factor, int64_t *n);
+
+/**
+ * Reserves memory for `additional` more rows, which can then be inserted without another allocation.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED.
+ */
+cholupdate_status cholupdate_c_reserve(cholupdate_c *factor, int64_t additional);
+
+/**
+ * Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^H for 'U'. The other triangle is not changed.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED.
+ */
+cholupdate_status cholupdate_c_to_factor(const cholupdate_c *factor,
+                                         char uplo,
+                                         cholupdate_c32 *l,
+                                         int64_t ldl);
+
+/**
+ * Writes log det A to `*log_det`.
+ *
+ * Returns NULL_POINTER or POISONED.
+ */
+cholupdate_status cholupdate_z_log_det(const cholupdate_z *factor, double *log_det);
+
+/**
+ * Writes an estimate of the condition number of A in the 1-norm to `*condition`.
+ *
+ * Returns NULL_POINTER or POISONED.
+ */
+cholupdate_status cholupdate_z_condition(const cholupdate_z *factor, double *condition);
+
+/**
+ * Writes an estimate of max |(L L^H - A)_ij| / sqrt(a_ii a_jj) to `*estimate`, where A is the exact matrix: the error that
+ * all modifications since L was computed have added, in either precision.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_z_error_estimate(const cholupdate_z *factor,
+                                              double *estimate);
+
+/**
+ * Writes 1 to `*needs` if A should be factored again, otherwise 0. It should be if cholupdate_z_error_estimate() exceeds
+ * `max_error`, or if there were more than `max_modifications` since L was computed. A `max_error` of 0 stands for half of
+ * the digits, the square root of the unit roundoff; INT64_MAX permits any number of modifications.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_needs_refactor(const cholupdate_z *factor,
+                                              double max_error,
+                                              int64_t max_modifications,
+                                              int32_t *needs);
+
+/**
+ * Writes log det A to `*log_det`.
+ *
+ * Returns NULL_POINTER or POISONED.
+ */
+cholupdate_status cholupdate_c_log_det(const cholupdate_c *factor, float *log_det);
+
+/**
+ * Writes an estimate of the condition number of A in the 1-norm to `*condition`.
+ *
+ * Returns NULL_POINTER or POISONED.
+ */
+cholupdate_status cholupdate_c_condition(const cholupdate_c *factor, float *condition);
+
+/**
+ * Writes an estimate of max |(L L^H - A)_ij| / sqrt(a_ii a_jj) to `*estimate`, where A is the exact matrix: the error that
+ * all modifications since L was computed have added, in either precision.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_c_error_estimate(const cholupdate_c *factor,
+                                              double *estimate);
+
+/**
+ * Writes 1 to `*needs` if A should be factored again, otherwise 0. It should be if cholupdate_c_error_estimate() exceeds
+ * `max_error`, or if there were more than `max_modifications` since L was computed. A `max_error` of 0 stands for half of
+ * the digits, the square root of the unit roundoff; INT64_MAX permits any number of modifications.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_needs_refactor(const cholupdate_c *factor,
+                                              double max_error,
+                                              int64_t max_modifications,
+                                              int32_t *needs);
+
+/**
+ * A <- A + V V^H. V (n x k) is not changed; `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED.
+ */
+cholupdate_status cholupdate_z_update(cholupdate_z *factor,
+                                      int64_t k,
+                                      const cholupdate_c64 *v,
+                                      int64_t ldv,
+                                      cholupdate_report *report);
+
+/**
+ * A <- A - V V^H. V (n x k) is not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_z_update(), and NOT_POSITIVE_DEFINITE.
+ */
+cholupdate_status cholupdate_z_downdate(cholupdate_z *factor,
+                                        int64_t k,
+                                        const cholupdate_c64 *v,
+                                        int64_t ldv,
+                                        cholupdate_report *report);
+
+/**
+ * A <- A + V diag(w) V^H, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights`
+ * (k) are not changed. NULL `weights` are those of an update, which are all 1; `report` may be NULL.
+ *
+ * Returns as cholupdate_z_downdate().
+ */
+cholupdate_status cholupdate_z_modify(cholupdate_z *factor,
+                                      int64_t k,
+                                      const cholupdate_c64 *v,
+                                      int64_t ldv,
+                                      const double *weights,
+                                      cholupdate_report *report);
+
+/**
+ * Writes 1 to `*can` if cholupdate_z_downdate() with the same V would succeed, otherwise 0, by the same arithmetic. V (n x
+ * k) and the matrix are not changed; the factor's working memory is.
+ *
+ * Returns as cholupdate_z_update().
+ */
+cholupdate_status cholupdate_z_can_downdate(cholupdate_z *factor,
+                                            int64_t k,
+                                            const cholupdate_c64 *v,
+                                            int64_t ldv,
+                                            int32_t *can);
+
+/**
+ * A <- A + V V^H. V (n x k) is not changed; `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED.
+ */
+cholupdate_status cholupdate_c_update(cholupdate_c *factor,
+                                      int64_t k,
+                                      const cholupdate_c32 *v,
+                                      int64_t ldv,
+                                      cholupdate_report *report);
+
+/**
+ * A <- A - V V^H. V (n x k) is not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_c_update(), and NOT_POSITIVE_DEFINITE.
+ */
+cholupdate_status cholupdate_c_downdate(cholupdate_c *factor,
+                                        int64_t k,
+                                        const cholupdate_c32 *v,
+                                        int64_t ldv,
+                                        cholupdate_report *report);
+
+/**
+ * A <- A + V diag(w) V^H, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights`
+ * (k) are not changed. NULL `weights` are those of an update, which are all 1; `report` may be NULL.
+ *
+ * Returns as cholupdate_c_downdate().
+ */
+cholupdate_status cholupdate_c_modify(cholupdate_c *factor,
+                                      int64_t k,
+                                      const cholupdate_c32 *v,
+                                      int64_t ldv,
+                                      const float *weights,
+                                      cholupdate_report *report);
+
+/**
+ * Writes 1 to `*can` if cholupdate_c_downdate() with the same V would succeed, otherwise 0, by the same arithmetic. V (n x
+ * k) and the matrix are not changed; the factor's working memory is.
+ *
+ * Returns as cholupdate_c_update().
+ */
+cholupdate_status cholupdate_c_can_downdate(cholupdate_c *factor,
+                                            int64_t k,
+                                            const cholupdate_c32 *v,
+                                            int64_t ldv,
+                                            int32_t *can);
+
+/**
+ * A <- decay A + V diag(w) V^H, 0 < decay <= 1: earlier observations count less with each call. V (n x k) and `weights` (k)
+ * are not changed; NULL weights are all 1. `report`, relative to the old A, may be NULL.
+ *
+ * Returns as cholupdate_z_modify().
+ */
+cholupdate_status cholupdate_z_modify_scaled(cholupdate_z *factor,
+                                             double decay,
+                                             int64_t k,
+                                             const cholupdate_c64 *v,
+                                             int64_t ldv,
+                                             const double *weights,
+                                             cholupdate_report *report);
+
+/**
+ * Starts m least squares problems that cholupdate_z_modify_carrying() updates, with A = X^H X for observations X and
+ * observed values Y: `b` (n x m), X^H Y, becomes z = L^-1 X^H Y, and `sums` (m), the sums of squares of Y, become the
+ * residual sums of squares. A sum that is smaller than the explained sum of squares by more than rounding errors becomes
+ * -1.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED.
+ */
+cholupdate_status cholupdate_z_carry(const cholupdate_z *factor,
+                                     int64_t m,
+                                     cholupdate_c64 *b,
+                                     int64_t ldb,
+                                     double *sums);
+
+/**
+ * As cholupdate_z_modify_scaled(), with m least squares problems: the rows of V^H with the values `y` (k x m) are added as
+ * observations, or removed if their weight is negative. `z` (n x m) and `squares` (m) are results of cholupdate_z_carry()
+ * or of an earlier call, and become those of the new factor. cholupdate_z_solve_lt() computes the solutions from a copy of
+ * `z`. A sum of squares that would become negative is -1 from then on, as RHO in LINPACK's zchdd. `report` may be NULL.
+ *
+ * Returns as cholupdate_z_modify_scaled(); nothing is changed unless it returns OK.
+ */
+cholupdate_status cholupdate_z_modify_carrying(cholupdate_z *factor,
+                                               double decay,
+                                               int64_t k,
+                                               const cholupdate_c64 *v,
+                                               int64_t ldv,
+                                               const double *weights,
+                                               int64_t m,
+                                               const cholupdate_c64 *y,
+                                               int64_t ldy,
+                                               cholupdate_c64 *z,
+                                               int64_t ldz,
+                                               double *squares,
+                                               cholupdate_report *report);
+
+/**
+ * A <- decay A + V diag(w) V^H, 0 < decay <= 1: earlier observations count less with each call. V (n x k) and `weights` (k)
+ * are not changed; NULL weights are all 1. `report`, relative to the old A, may be NULL.
+ *
+ * Returns as cholupdate_c_modify().
+ */
+cholupdate_status cholupdate_c_modify_scaled(cholupdate_c *factor,
+                                             float decay,
+                                             int64_t k,
+                                             const cholupdate_c32 *v,
+                                             int64_t ldv,
+                                             const float *weights,
+                                             cholupdate_report *report);
+
+/**
+ * Starts m least squares problems that cholupdate_c_modify_carrying() updates, with A = X^H X for observations X and
+ * observed values Y: `b` (n x m), X^H Y, becomes z = L^-1 X^H Y, and `sums` (m), the sums of squares of Y, become the
+ * residual sums of squares. A sum that is smaller than the explained sum of squares by more than rounding errors becomes
+ * -1.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED.
+ */
+cholupdate_status cholupdate_c_carry(const cholupdate_c *factor,
+                                     int64_t m,
+                                     cholupdate_c32 *b,
+                                     int64_t ldb,
+                                     float *sums);
+
+/**
+ * As cholupdate_c_modify_scaled(), with m least squares problems: the rows of V^H with the values `y` (k x m) are added as
+ * observations, or removed if their weight is negative. `z` (n x m) and `squares` (m) are results of cholupdate_c_carry()
+ * or of an earlier call, and become those of the new factor. cholupdate_c_solve_lt() computes the solutions from a copy of
+ * `z`. A sum of squares that would become negative is -1 from then on, as RHO in LINPACK's zchdd. `report` may be NULL.
+ *
+ * Returns as cholupdate_c_modify_scaled(); nothing is changed unless it returns OK.
+ */
+cholupdate_status cholupdate_c_modify_carrying(cholupdate_c *factor,
+                                               float decay,
+                                               int64_t k,
+                                               const cholupdate_c32 *v,
+                                               int64_t ldv,
+                                               const float *weights,
+                                               int64_t m,
+                                               const cholupdate_c32 *y,
+                                               int64_t ldy,
+                                               cholupdate_c32 *z,
+                                               int64_t ldz,
+                                               float *squares,
+                                               cholupdate_report *report);
+
+/**
+ * As cholupdate_z_modify(), without waiting for the engine. When this returns, V and `weights` have been copied, and the
+ * rest of the work may still be in progress. The CPU engine finishes it within the call. The caller owns `*pending` and
+ * frees it by cholupdate_z_pending_free(); only one thread at a time may use it.
+ *
+ * Returns as cholupdate_z_modify(), as far as errors are found within the call: `*pending` is written only if it returns
+ * OK.
+ */
+cholupdate_status cholupdate_z_submit(cholupdate_z *factor,
+                                      int64_t k,
+                                      const cholupdate_c64 *v,
+                                      int64_t ldv,
+                                      const double *weights,
+                                      cholupdate_z_pending **pending);
+
+/**
+ * Waits for the outcome, which is that of cholupdate_z_modify(). `report` may be NULL. The factor can be used afterwards.
+ *
+ * Returns as cholupdate_z_modify(); INVALID_ARGUMENT if the outcome has already been returned.
+ */
+cholupdate_status cholupdate_z_pending_wait(cholupdate_z_pending *pending,
+                                            cholupdate_report *report);
+
+/**
+ * Waits for the outcome, and B (n x nrhs) <- X with A X = B in the caller's array `b`, with the A that results: the new one
+ * if the modification has succeeded, otherwise the old one. `*solved` is the status of the solve, which is as from
+ * cholupdate_z_solve(); `report` may be NULL. The factor can be used afterwards.
+ *
+ * Returns as cholupdate_z_pending_wait(). The last error is that of the modification, or that of the solve if only the
+ * solve failed. If an argument is NULL or invalid, the modification is still in flight, and `*solved` is not written.
+ */
+cholupdate_status cholupdate_z_pending_solve(cholupdate_z_pending *pending,
+                                             int64_t nrhs,
+                                             cholupdate_c64 *b,
+                                             int64_t ldb,
+                                             cholupdate_report *report,
+                                             cholupdate_status *solved);
+
+/**
+ * Frees a pending object. If its outcome has not been returned, waits for it and discards it; the factor is then the new
+ * one or the old one. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_z_pending_free(cholupdate_z_pending *pending);
+
+/**
+ * As cholupdate_c_modify(), without waiting for the engine. When this returns, V and `weights` have been copied, and the
+ * rest of the work may still be in progress. The CPU engine finishes it within the call. The caller owns `*pending` and
+ * frees it by cholupdate_c_pending_free(); only one thread at a time may use it.
+ *
+ * Returns as cholupdate_c_modify(), as far as errors are found within the call: `*pending` is written only if it returns
+ * OK.
+ */
+cholupdate_status cholupdate_c_submit(cholupdate_c *factor,
+                                      int64_t k,
+                                      const cholupdate_c32 *v,
+                                      int64_t ldv,
+                                      const float *weights,
+                                      cholupdate_c_pending **pending);
+
+/**
+ * Waits for the outcome, which is that of cholupdate_c_modify(). `report` may be NULL. The factor can be used afterwards.
+ *
+ * Returns as cholupdate_c_modify(); INVALID_ARGUMENT if the outcome has already been returned.
+ */
+cholupdate_status cholupdate_c_pending_wait(cholupdate_c_pending *pending,
+                                            cholupdate_report *report);
+
+/**
+ * Waits for the outcome, and B (n x nrhs) <- X with A X = B in the caller's array `b`, with the A that results: the new one
+ * if the modification has succeeded, otherwise the old one. `*solved` is the status of the solve, which is as from
+ * cholupdate_c_solve(); `report` may be NULL. The factor can be used afterwards.
+ *
+ * Returns as cholupdate_c_pending_wait(). The last error is that of the modification, or that of the solve if only the
+ * solve failed. If an argument is NULL or invalid, the modification is still in flight, and `*solved` is not written.
+ */
+cholupdate_status cholupdate_c_pending_solve(cholupdate_c_pending *pending,
+                                             int64_t nrhs,
+                                             cholupdate_c32 *b,
+                                             int64_t ldb,
+                                             cholupdate_report *report,
+                                             cholupdate_status *solved);
+
+/**
+ * Frees a pending object. If its outcome has not been returned, waits for it and discards it; the factor is then the new
+ * one or the old one. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_c_pending_free(cholupdate_c_pending *pending);
+
+/**
+ * Appends r rows and columns: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of which the
+ * triangle `uplo` is read. Both are not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_z_downdate(); the column is that of the new A.
+ */
+cholupdate_status cholupdate_z_append(cholupdate_z *factor,
+                                      int64_t r,
+                                      const cholupdate_c64 *cross,
+                                      int64_t ldcross,
+                                      const cholupdate_c64 *corner,
+                                      int64_t ldcorner,
+                                      char uplo,
+                                      cholupdate_report *report);
+
+/**
+ * Inserts r rows and columns, which become rows `at` to `at` + r - 1; `at` is at most the old n. `columns` (n + r x r) are
+ * the new columns of A, in the numbering of the new A; of their rows `at` to `at` + r - 1 the lower triangle is read. They
+ * are not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_z_append().
+ */
+cholupdate_status cholupdate_z_insert(cholupdate_z *factor,
+                                      int64_t at,
+                                      int64_t r,
+                                      const cholupdate_c64 *columns,
+                                      int64_t ldcolumns,
+                                      cholupdate_report *report);
+
+/**
+ * Removes the r rows and columns with the distinct `indices` (r), in any order. `indices` is not changed; `report` may be
+ * NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, OVERFLOW or POISONED.
+ */
+cholupdate_status cholupdate_z_remove(cholupdate_z *factor,
+                                      int64_t r,
+                                      const int64_t *indices,
+                                      cholupdate_report *report);
+
+/**
+ * Replaces r neighbouring rows and columns, from row `at` on. `columns` (n x r) are the new columns of A; of their rows
+ * `at` to `at` + r - 1 the lower triangle is read. They are not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_z_append().
+ */
+cholupdate_status cholupdate_z_replace(cholupdate_z *factor,
+                                       int64_t at,
+                                       int64_t r,
+                                       const cholupdate_c64 *columns,
+                                       int64_t ldcolumns,
+                                       cholupdate_report *report);
+
+/**
+ * Moves row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
+ *
+ * Returns as cholupdate_z_remove().
+ */
+cholupdate_status cholupdate_z_shift(cholupdate_z *factor,
+                                     int64_t from,
+                                     int64_t to,
+                                     cholupdate_report *report);
+
+/**
+ * Reorders rows and columns: row `order`[i] of A becomes row i. `order` (n) contains every row once and is not changed;
+ * `report` may be NULL.
+ *
+ * Returns as cholupdate_z_remove().
+ */
+cholupdate_status cholupdate_z_permute(cholupdate_z *factor,
+                                       const int64_t *order,
+                                       cholupdate_report *report);
+
+/**
+ * Appends r rows and columns: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of which the
+ * triangle `uplo` is read. Both are not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_c_downdate(); the column is that of the new A.
+ */
+cholupdate_status cholupdate_c_append(cholupdate_c *factor,
+                                      int64_t r,
+                                      const cholupdate_c32 *cross,
+                                      int64_t ldcross,
+                                      const cholupdate_c32 *corner,
+                                      int64_t ldcorner,
+                                      char uplo,
+                                      cholupdate_report *report);
+
+/**
+ * Inserts r rows and columns, which become rows `at` to `at` + r - 1; `at` is at most the old n. `columns` (n + r x r) are
+ * the new columns of A, in the numbering of the new A; of their rows `at` to `at` + r - 1 the lower triangle is read. They
+ * are not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_c_append().
+ */
+cholupdate_status cholupdate_c_insert(cholupdate_c *factor,
+                                      int64_t at,
+                                      int64_t r,
+                                      const cholupdate_c32 *columns,
+                                      int64_t ldcolumns,
+                                      cholupdate_report *report);
+
+/**
+ * Removes the r rows and columns with the distinct `indices` (r), in any order. `indices` is not changed; `report` may be
+ * NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, OVERFLOW or POISONED.
+ */
+cholupdate_status cholupdate_c_remove(cholupdate_c *factor,
+                                      int64_t r,
+                                      const int64_t *indices,
+                                      cholupdate_report *report);
+
+/**
+ * Replaces r neighbouring rows and columns, from row `at` on. `columns` (n x r) are the new columns of A; of their rows
+ * `at` to `at` + r - 1 the lower triangle is read. They are not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_c_append().
+ */
+cholupdate_status cholupdate_c_replace(cholupdate_c *factor,
+                                       int64_t at,
+                                       int64_t r,
+                                       const cholupdate_c32 *columns,
+                                       int64_t ldcolumns,
+                                       cholupdate_report *report);
+
+/**
+ * Moves row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
+ *
+ * Returns as cholupdate_c_remove().
+ */
+cholupdate_status cholupdate_c_shift(cholupdate_c *factor,
+                                     int64_t from,
+                                     int64_t to,
+                                     cholupdate_report *report);
+
+/**
+ * Reorders rows and columns: row `order`[i] of A becomes row i. `order` (n) contains every row once and is not changed;
+ * `report` may be NULL.
+ *
+ * Returns as cholupdate_c_remove().
+ */
+cholupdate_status cholupdate_c_permute(cholupdate_c *factor,
+                                       const int64_t *order,
+                                       cholupdate_report *report);
+
+/**
+ * B (n x nrhs) <- X with A X = B, in the caller's array `b`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED.
+ */
+cholupdate_status cholupdate_z_solve(const cholupdate_z *factor,
+                                     int64_t nrhs,
+                                     cholupdate_c64 *b,
+                                     int64_t ldb);
+
+/**
+ * B (n x nrhs) <- Y with L Y = B, in the caller's array `b`.
+ *
+ * Returns as cholupdate_z_solve().
+ */
+cholupdate_status cholupdate_z_solve_l(const cholupdate_z *factor,
+                                       int64_t nrhs,
+                                       cholupdate_c64 *b,
+                                       int64_t ldb);
+
+/**
+ * B (n x nrhs) <- X with L^H X = B, in the caller's array `b`.
+ *
+ * Returns as cholupdate_z_solve().
+ */
+cholupdate_status cholupdate_z_solve_lt(const cholupdate_z *factor,
+                                        int64_t nrhs,
+                                        cholupdate_c64 *b,
+                                        int64_t ldb);
+
+/**
+ * X (n x m) <- A X = L L^H X, in the caller's array `x`. A is not formed, and may be singular.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED.
+ */
+cholupdate_status cholupdate_z_multiply(const cholupdate_z *factor,
+                                        int64_t m,
+                                        cholupdate_c64 *x,
+                                        int64_t ldx);
+
+/**
+ * X (n x m) <- L X, in the caller's array `x`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED.
+ */
+cholupdate_status cholupdate_z_multiply_l(const cholupdate_z *factor,
+                                          int64_t m,
+                                          cholupdate_c64 *x,
+                                          int64_t ldx);
+
+/**
+ * X (n x m) <- L^H X, in the caller's array `x`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED.
+ */
+cholupdate_status cholupdate_z_multiply_lt(const cholupdate_z *factor,
+                                           int64_t m,
+                                           cholupdate_c64 *x,
+                                           int64_t ldx);
+
+/**
+ * B (n x nrhs) <- X with A X = B, in the caller's array `b`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED.
+ */
+cholupdate_status cholupdate_c_solve(const cholupdate_c *factor,
+                                     int64_t nrhs,
+                                     cholupdate_c32 *b,
+                                     int64_t ldb);
+
+/**
+ * B (n x nrhs) <- Y with L Y = B, in the caller's array `b`.
+ *
+ * Returns as cholupdate_c_solve().
+ */
+cholupdate_status cholupdate_c_solve_l(const cholupdate_c *factor,
+                                       int64_t nrhs,
+                                       cholupdate_c32 *b,
+                                       int64_t ldb);
+
+/**
+ * B (n x nrhs) <- X with L^H X = B, in the caller's array `b`.
+ *
+ * Returns as cholupdate_c_solve().
+ */
+cholupdate_status cholupdate_c_solve_lt(const cholupdate_c *factor,
+                                        int64_t nrhs,
+                                        cholupdate_c32 *b,
+                                        int64_t ldb);
+
+/**
+ * X (n x m) <- A X = L L^H X, in the caller's array `x`. A is not formed, and may be singular.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED.
+ */
+cholupdate_status cholupdate_c_multiply(const cholupdate_c *factor,
+                                        int64_t m,
+                                        cholupdate_c32 *x,
+                                        int64_t ldx);
+
+/**
+ * X (n x m) <- L X, in the caller's array `x`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED.
+ */
+cholupdate_status cholupdate_c_multiply_l(const cholupdate_c *factor,
+                                          int64_t m,
+                                          cholupdate_c32 *x,
+                                          int64_t ldx);
+
+/**
+ * X (n x m) <- L^H X, in the caller's array `x`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED.
+ */
+cholupdate_status cholupdate_c_multiply_lt(const cholupdate_c *factor,
+                                           int64_t m,
+                                           cholupdate_c32 *x,
+                                           int64_t ldx);
+
+/**
+ * Borders A by B (n x r), `cross`, and K (r x r), `corner`, of which the triangle `uplo` is read: the matrix is (A B; B^H
+ * K). The caller owns `*extension` and frees it by cholupdate_z_extension_free(). It belongs to the current factor:
+ * functions that take both require that the factor has not changed since.
+ *
+ * Returns as cholupdate_z_append().
+ */
+cholupdate_status cholupdate_z_extension_new(const cholupdate_z *factor,
+                                             int64_t r,
+                                             const cholupdate_c64 *cross,
+                                             int64_t ldcross,
+                                             const cholupdate_c64 *corner,
+                                             int64_t ldcorner,
+                                             char uplo,
+                                             cholupdate_z_extension **extension);
+
+/**
+ * Frees an extension. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_z_extension_free(cholupdate_z_extension *extension);
+
+/**
+ * Writes n + r to `*order`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_z_extension_order(const cholupdate_z_extension *extension, int64_t *order);
+
+/**
+ * B (n + r x nrhs) <- X with A X = B for the bordered A, in the caller's array `b`. `factor` is the one that was extended,
+ * and must not have changed since.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED.
+ */
+cholupdate_status cholupdate_z_extension_solve(const cholupdate_z *factor,
+                                               const cholupdate_z_extension *extension,
+                                               int64_t nrhs,
+                                               cholupdate_c64 *b,
+                                               int64_t ldb);
+
+/**
+ * Writes log det of the bordered A to `*log_det`. `factor` is the one that was extended, and must not have changed since.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED.
+ */
+cholupdate_status cholupdate_z_extension_log_det(const cholupdate_z *factor,
+                                                 const cholupdate_z_extension *extension,
+                                                 double *log_det);
+
+/**
+ * Copies C with C C^H = K - B^H A^-1 B, the Schur complement of A, to the triangle `uplo` of the caller's array `corner` (r
+ * x r), or its conjugate transpose for 'U'. The other triangle is not changed.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_extension_corner(const cholupdate_z_extension *extension,
+                                                char uplo,
+                                                cholupdate_c64 *corner,
+                                                int64_t ldcorner);
+
+/**
+ * Borders A by B (n x r), `cross`, and K (r x r), `corner`, of which the triangle `uplo` is read: the matrix is (A B; B^H
+ * K). The caller owns `*extension` and frees it by cholupdate_c_extension_free(). It belongs to the current factor:
+ * functions that take both require that the factor has not changed since.
+ *
+ * Returns as cholupdate_c_append().
+ */
+cholupdate_status cholupdate_c_extension_new(const cholupdate_c *factor,
+                                             int64_t r,
+                                             const cholupdate_c32 *cross,
+                                             int64_t ldcross,
+                                             const cholupdate_c32 *corner,
+                                             int64_t ldcorner,
+                                             char uplo,
+                                             cholupdate_c_extension **extension);
+
+/**
+ * Frees an extension. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_c_extension_free(cholupdate_c_extension *extension);
+
+/**
+ * Writes n + r to `*order`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_c_extension_order(const cholupdate_c_extension *extension, int64_t *order);
+
+/**
+ * B (n + r x nrhs) <- X with A X = B for the bordered A, in the caller's array `b`. `factor` is the one that was extended,
+ * and must not have changed since.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED.
+ */
+cholupdate_status cholupdate_c_extension_solve(const cholupdate_c *factor,
+                                               const cholupdate_c_extension *extension,
+                                               int64_t nrhs,
+                                               cholupdate_c32 *b,
+                                               int64_t ldb);
+
+/**
+ * Writes log det of the bordered A to `*log_det`. `factor` is the one that was extended, and must not have changed since.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED.
+ */
+cholupdate_status cholupdate_c_extension_log_det(const cholupdate_c *factor,
+                                                 const cholupdate_c_extension *extension,
+                                                 float *log_det);
+
+/**
+ * Copies C with C C^H = K - B^H A^-1 B, the Schur complement of A, to the triangle `uplo` of the caller's array `corner` (r
+ * x r), or its conjugate transpose for 'U'. The other triangle is not changed.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_extension_corner(const cholupdate_c_extension *extension,
+                                                char uplo,
+                                                cholupdate_c32 *corner,
+                                                int64_t ldcorner);
 
 #ifdef __cplusplus
 }  // extern "C"

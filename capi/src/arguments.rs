@@ -2,7 +2,8 @@
 
 use crate::status::Refused;
 use cholupdate::cuda::{Device, DeviceView, DeviceViewMut};
-use cholupdate::{Operand, OperandMut, RealScalar};
+use cholupdate::faer::{Mat, MatMut, MatRef};
+use cholupdate::{Error, Operand, OperandMut, RealScalar, Scalar};
 use cholupdate_ffi::arguments::distance;
 pub use cholupdate_ffi::arguments::{
     array, array_mut, borrow, borrow_mut, columns, count, entries, matrix, matrix_mut, place, room, tell,
@@ -24,20 +25,56 @@ pub unsafe fn rows(argument: &'static str, start: *const i64, len: usize) -> Res
     numbers.iter().enumerate().map(row).collect()
 }
 
-/// The lower triangle of a matrix, or that of its transpose if the upper triangle is used. (n × n)
+/// A matrix of which the lower triangle is read: the caller's, its transpose, or a copy. (n × n)
+pub enum Triangle<'a, T> {
+    There(MatRef<'a, T>),
+    Copied(Mat<T>),
+}
+
+impl<'a, T: Scalar> From<&'a Triangle<'_, T>> for Operand<'a, T> {
+    fn from(triangle: &'a Triangle<'_, T>) -> Self {
+        match triangle {
+            Triangle::There(view) => view.as_ref().into(),
+            Triangle::Copied(copy) => copy.into(),
+        }
+    }
+}
+
+/// The lower triangle of a matrix, or that of its conjugate transpose if the upper triangle is used. (n × n)
 ///
 /// # Safety
 /// As for [`matrix`]; the other triangle may be uninitialized.
-pub unsafe fn triangle<'a, T: RealScalar>(
+pub unsafe fn triangle<'a, T: Scalar>(
     argument: &'static str,
     start: *const T,
     order: usize,
     stride: i64,
     upper: bool,
-) -> Result<Operand<'a, T>, Refused> {
+) -> Result<Triangle<'a, T>, Refused> {
     // SAFETY: the caller guarantees the entries.
     let view = unsafe { matrix(argument, start, (order, order), stride)? };
-    Ok(if upper { view.transpose() } else { view }.into())
+    if !upper {
+        return Ok(Triangle::There(view));
+    }
+    if const { T::IS_REAL } {
+        return Ok(Triangle::There(view.transpose()));
+    }
+    // An operand is not conjugated.
+    let rule = "small enough for the memory that there is";
+    room::<T>(argument, stride, order.checked_mul(order))
+        .map_err(|_| Error::OutOfRange { argument, rule })?;
+    let mut copy = Mat::zeros(order, order);
+    copy.copy_from_triangular_lower(view.adjoint());
+    Ok(Triangle::Copied(copy))
+}
+
+/// Copies the lower triangle of L to that of the caller's array, or its conjugate transpose to the upper triangle. (n × n)
+pub fn copy_triangle<T: Scalar>(l: MatRef<'_, T>, mut to: MatMut<'_, T>, upper: bool) {
+    if upper {
+        to.transpose_mut().copy_from_triangular_lower(l.conjugate());
+    } else {
+        to.copy_from_triangular_lower(l);
+    }
 }
 
 /// A matrix in the memory of a GPU for reading. (rows × cols)

@@ -1,20 +1,21 @@
-//! The state of a C program's factor between calls, in both precisions.
+//! The state of a C program's factor between calls, for every type of numbers.
 
+use crate::number::Number;
 use crate::status::Refused;
 use cholupdate::faer::Mat;
-use cholupdate::{AnyEngine, Cholesky, EngineSpec, Error, Modification, RealScalar};
+use cholupdate::{Cholesky, EngineSpec, Error, Modification};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// A factor on any engine.
-pub type Factor<T> = Cholesky<T, AnyEngine>;
+/// A factor on any engine for such numbers.
+pub type Factor<T> = Cholesky<T, <T as Number>::Engine>;
 
-/// L⁻¹ B, and the factor of the Schur complement K − Bᵀ A⁻¹ B: an extension without its base.
+/// L⁻¹ B, and the factor of the Schur complement K − Bᴴ A⁻¹ B: an extension without its base.
 pub type Border<T> = (Mat<T>, Mat<T>);
 
 pub type Changed = Result<Modification, Error>;
 
 /// A factor of a C program.
-pub struct Kept<T: RealScalar> {
+pub struct Kept<T: Number> {
     held: Factor<T>,
     /// There is a pending object, which has exclusive use of this factor.
     in_flight: bool,
@@ -24,7 +25,7 @@ pub struct Kept<T: RealScalar> {
     matrix: u64,
 }
 
-impl<T: RealScalar> Kept<T> {
+impl<T: Number> Kept<T> {
     pub fn new(held: Factor<T>) -> Self {
         Self { held, in_flight: false, freed: false, matrix: next() }
     }
@@ -32,8 +33,8 @@ impl<T: RealScalar> Kept<T> {
     /// Copies the factor, on the same engine or on another.
     pub fn copied(&self, settings: Option<EngineSpec>) -> Result<Self, Refused> {
         let held = self.at_rest()?;
-        let settings = settings.unwrap_or(held.engine().spec());
-        Ok(Self::new(held.to_engine(AnyEngine::new(&settings)?)?))
+        let engine = settings.map_or_else(|| Ok(held.engine().clone()), |settings| T::engine(&settings))?;
+        Ok(Self::new(held.to_engine(engine)?))
     }
 
     pub fn order(&self) -> usize {

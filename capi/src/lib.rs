@@ -1,7 +1,7 @@
 //! The C library: the functions that `include/cholupdate.h` declares, implemented by the Rust library.
 //!
-//! `double/` contains the functions for double precision. The build script makes those for single precision from the same text,
-//! with other names.
+//! `double/` contains the functions for double precision. The build script makes those for single precision and for complex numbers
+//! from the same text, with other names.
 
 #![allow(non_camel_case_types, reason = "the names that C programs see")]
 #![allow(clippy::missing_safety_doc, reason = "what callers promise is said once, where the header begins")]
@@ -11,6 +11,62 @@ mod arguments;
 mod awake;
 mod batches;
 mod changing;
+mod complex_double {
+    //! The functions for complex numbers in double precision.
+
+    pub mod carried {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/carried.rs"));
+    }
+    pub mod extension {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/extension.rs"));
+    }
+    pub mod factor {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/factor.rs"));
+    }
+    pub mod known {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/known.rs"));
+    }
+    pub mod modifying {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/modifying.rs"));
+    }
+    pub mod pending {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/pending.rs"));
+    }
+    pub mod rows {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/rows.rs"));
+    }
+    pub mod solving {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/solving.rs"));
+    }
+}
+mod complex_single {
+    //! The functions for complex numbers in single precision.
+
+    pub mod carried {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/carried.rs"));
+    }
+    pub mod extension {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/extension.rs"));
+    }
+    pub mod factor {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/factor.rs"));
+    }
+    pub mod known {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/known.rs"));
+    }
+    pub mod modifying {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/modifying.rs"));
+    }
+    pub mod pending {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/pending.rs"));
+    }
+    pub mod rows {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/rows.rs"));
+    }
+    pub mod solving {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/solving.rs"));
+    }
+}
 mod double {
     //! The functions for double precision.
 
@@ -30,12 +86,14 @@ mod double {
     pub mod ldlt_rows;
     pub mod ldlt_solving;
     pub mod modifying;
+    pub mod on_device;
     pub mod pending;
     pub mod rows;
     pub mod solving;
 }
 mod held;
 mod kept;
+mod number;
 mod options;
 mod report;
 mod single {
@@ -88,6 +146,9 @@ mod single {
     }
     pub mod modifying {
         include!(concat!(env!("OUT_DIR"), "/single/modifying.rs"));
+    }
+    pub mod on_device {
+        include!(concat!(env!("OUT_DIR"), "/single/on_device.rs"));
     }
     pub mod pending {
         include!(concat!(env!("OUT_DIR"), "/single/pending.rs"));

@@ -2,18 +2,22 @@
 // header.
 
 /// Files of functions, in the order of the header.
-const PARTS: [&str; 19] = [
-    "factor", "known", "modifying", "carried", "pending", "array", "rows", "solving", "extension", "batch", "batch_verbs",
+const PARTS: [&str; 20] = [
+    "factor", "known", "modifying", "carried", "pending", "array", "rows", "solving", "on_device", "extension", "batch", "batch_verbs",
     "batch_rows", "batch_on_device", "batch_outcome", "ldlt", "ldlt_known", "ldlt_modifying", "ldlt_rows", "ldlt_solving",
 ];
 
 /// Replaces names, and the type of numbers in arrays. Reports have double precision in both.
 fn in_single_precision(source: &str) -> String {
-    // The text is included into a module that has its own module comment.
-    let source: String =
-        source.lines().filter(|line| !line.starts_with("//!")).flat_map(|line| [line, "\n"]).collect();
-    source
+    without_module_comment(source)
         .replace("cholupdate_d", "cholupdate_s")
+        .replace("cholupdate_z", "cholupdate_c")
         .replace("f64", "f32")
+        .replace("c64", "c32")
         .replace("double precision", "single precision")
+}
+
+/// The text for a module that has its own module comment.
+fn without_module_comment(source: &str) -> String {
+    source.lines().filter(|line| !line.starts_with("//!")).flat_map(|line| [line, "\n"]).collect()
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::{env, fs};
 
 include!("../src/precision.rs");
+include!("../src/complex.rs");
 
 #[test]
 fn header_is_that_of_the_sources() {
@@ -13,11 +14,19 @@ fn header_is_that_of_the_sources() {
     for source in ["version", "status", "options", "awake", "report"] {
         builder = builder.with_src(here.join(format!("src/{source}.rs")));
     }
+    let written = |name: String, text: String| {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name + ".rs");
+        fs::write(&path, text).unwrap();
+        path
+    };
     for part in PARTS {
-        let double = here.join(format!("src/double/{part}.rs"));
-        let single = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("single_{part}.rs"));
-        fs::write(&single, in_single_precision(&fs::read_to_string(&double).unwrap())).unwrap();
-        builder = builder.with_src(double).with_src(single);
+        let single = written(format!("single_{part}"), in_single_precision(&double(part)));
+        builder = builder.with_src(here.join(format!("src/double/{part}.rs"))).with_src(single);
+    }
+    for part in COMPLEX_PARTS {
+        let complex = in_complex_numbers(&double(part));
+        let single = written(format!("complex_single_{part}"), in_single_precision(&complex));
+        builder = builder.with_src(written(format!("complex_double_{part}"), complex)).with_src(single);
     }
     let mut made = Vec::new();
     builder.generate().unwrap().write(&mut made);
@@ -30,4 +39,26 @@ fn header_is_that_of_the_sources() {
     }
     let there = fs::read_to_string(header).unwrap_or_default();
     assert!(made == there, "capi/include/cholupdate.h is another: run with CHOLUPDATE_WRITE_HEADER=1");
+}
+
+#[test]
+fn words_for_complex_numbers_replace_others() {
+    let lines: Vec<String> = COMPLEX_PARTS.iter().flat_map(|part| paragraphs(&double(part))).collect();
+    for (word, _) in WORDS {
+        assert!(
+            lines.iter().any(|line| line.starts_with("/// ") && line.contains(word)),
+            "nothing says {word:?}"
+        );
+    }
+    for name in REAL {
+        assert!(
+            lines.iter().any(|line| is_real(line) && line.contains(name)),
+            "no argument is called `{name}`"
+        );
+    }
+}
+
+/// The functions of a file.
+fn double(part: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/double/{part}.rs"))).unwrap()
 }

@@ -2,7 +2,7 @@
 
 use crate::status::Refused;
 use cholupdate::faer::{MatMut, MatRef};
-use cholupdate::{RealScalar, Weights};
+use cholupdate::{RealScalar, Scalar, Weights};
 use core::slice;
 
 /// A number of rows, columns or entries.
@@ -100,7 +100,7 @@ pub unsafe fn weights_or_ones<'a, T: RealScalar>(
 ///
 /// # Safety
 /// It is NULL, or has this many rows and columns with this stride, which nothing changes during the lifetime.
-pub unsafe fn matrix<'a, T: RealScalar>(
+pub unsafe fn matrix<'a, T: Scalar>(
     argument: &'static str,
     start: *const T,
     (rows, cols): (usize, usize),
@@ -117,7 +117,7 @@ pub unsafe fn matrix<'a, T: RealScalar>(
 ///
 /// # Safety
 /// As for [`matrix`], and no other code uses the entries during the lifetime.
-pub unsafe fn matrix_mut<'a, T: RealScalar>(
+pub unsafe fn matrix_mut<'a, T: Scalar>(
     argument: &'static str,
     start: *mut T,
     (rows, cols): (usize, usize),

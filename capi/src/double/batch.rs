@@ -1,6 +1,8 @@
 //! Creation, copying and freeing of batches.
 
-use crate::arguments::{borrow, borrow_mut, count, is_upper, matrix_mut, place, rows, triangle};
+use crate::arguments::{
+    borrow, borrow_mut, copy_triangle, count, is_upper, matrix_mut, place, rows, triangle,
+};
 use crate::batches::{Results, matrices, matrices_mut, number};
 use crate::held::{Given, Held, by_reference};
 use crate::options::{cholupdate_options, engine_of_batch, settings};
@@ -224,7 +226,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_replace(
             return Err(Refused::invalid("m", m, format!("at most {n}")));
         }
         let a = triangle("a", a, order, lda, is_upper("uplo", uplo)?)?;
-        batch.replace(matrix, a)
+        batch.replace(matrix, (&a).into())
     })
 }
 
@@ -246,8 +248,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_to_factor(
         let upper = is_upper("uplo", uplo)?;
         let factor = batch.factor(number(matrix, batch.extents()?.0)?)?;
         let l = matrix_mut("l", l, (factor.nrows(), factor.nrows()), ldl)?;
-        let mut l = if upper { l.transpose_mut() } else { l };
-        l.copy_from_triangular_lower(factor.as_ref());
+        copy_triangle(factor.as_ref(), l, upper);
         Ok(())
     })
 }

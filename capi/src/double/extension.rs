@@ -1,7 +1,9 @@
 //! The factor of A bordered by rows, without a change of the factor of A.
 
 use super::factor::cholupdate_d;
-use crate::arguments::{borrow, columns, count, is_upper, matrix, matrix_mut, place, triangle};
+use crate::arguments::{
+    borrow, columns, copy_triangle, count, is_upper, matrix, matrix_mut, place, triangle,
+};
 use crate::kept::Border;
 use crate::status::{Refused, cholupdate_status, status_of};
 use cholupdate::Extension;
@@ -139,8 +141,7 @@ pub unsafe extern "C" fn cholupdate_d_extension_corner(
         let (_, c) = &borrow("extension", extension)?.border;
         let upper = is_upper("uplo", uplo)?;
         let corner = matrix_mut("corner", corner, (c.nrows(), c.nrows()), ldcorner)?;
-        let mut corner = if upper { corner.transpose_mut() } else { corner };
-        corner.copy_from_triangular_lower(c);
+        copy_triangle(c.as_ref(), corner, upper);
         Ok(())
     })
 }

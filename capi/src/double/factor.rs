@@ -1,10 +1,13 @@
 //! Creation, copying and freeing of factors.
 
-use crate::arguments::{borrow, borrow_mut, count, is_upper, matrix_mut, place, room, triangle};
+use crate::arguments::{
+    borrow, borrow_mut, copy_triangle, count, is_upper, matrix_mut, place, room, triangle,
+};
 use crate::kept::{Factor, Kept};
+use crate::number::Number;
 use crate::options::{cholupdate_options, settings};
 use crate::status::{Refused, cholupdate_status, status_of};
-use cholupdate::{AnyEngine, Error};
+use cholupdate::Error;
 use core::ffi::c_char;
 
 /// A factor in double precision, of a matrix A (n x n).
@@ -79,14 +82,14 @@ pub unsafe extern "C" fn cholupdate_d_zeros(
 /// # Safety
 /// Pointers are NULL or point to what the header says.
 unsafe fn made(
-    make: impl FnOnce(AnyEngine) -> Result<Factor<f64>, Error>,
+    make: impl FnOnce(<f64 as Number>::Engine) -> Result<Factor<f64>, Error>,
     options: *const cholupdate_options,
     factor: *mut *mut cholupdate_d,
 ) -> Result<(), Refused> {
     let factor = place("factor", factor)?;
     // SAFETY: the caller guarantees the pointers.
     unsafe {
-        let kept = Kept::new(make(AnyEngine::new(&settings(options)?)?)?);
+        let kept = Kept::new(make(f64::engine(&settings(options)?)?)?);
         factor.write(Box::into_raw(Box::new(cholupdate_d { kept })));
     }
     Ok(())
@@ -175,8 +178,12 @@ pub unsafe extern "C" fn cholupdate_d_reserve(
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let rows = count("additional", additional)?;
-        let bytes =
-            factor.kept.order().checked_add(rows).and_then(|rows| rows.checked_mul(rows)?.checked_mul(16));
+        // For L and a copy.
+        let bytes = factor
+            .kept
+            .order()
+            .checked_add(rows)
+            .and_then(|rows| rows.checked_mul(rows)?.checked_mul(2 * size_of::<f64>()));
         if bytes.is_none_or(|bytes| isize::try_from(bytes).is_err()) {
             return Err(Refused::invalid("additional", additional, "what memory can hold"));
         }
@@ -200,8 +207,7 @@ pub unsafe extern "C" fn cholupdate_d_to_factor(
         let upper = is_upper("uplo", uplo)?;
         let order = factor.kept.order();
         let l = matrix_mut("l", l, (order, order), ldl)?;
-        let mut l = if upper { l.transpose_mut() } else { l };
-        l.copy_from_triangular_lower(factor.kept.at_rest()?.to_factor()?.as_ref());
+        copy_triangle(factor.kept.at_rest()?.to_factor()?.as_ref(), l, upper);
         Ok(())
     })
 }

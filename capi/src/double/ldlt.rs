@@ -1,6 +1,8 @@
 //! Creation, copying and freeing of factors of indefinite matrices, and what is in them.
 
-use crate::arguments::{array, array_mut, borrow, count, is_upper, matrix_mut, place, triangle};
+use crate::arguments::{
+    array, array_mut, borrow, copy_triangle, count, is_upper, matrix_mut, place, triangle,
+};
 use crate::options::{cholupdate_options, cpu_alone, settings};
 use crate::status::{Refused, cholupdate_status, status_of};
 use cholupdate::{Cpu, Error, Ldlt};
@@ -141,8 +143,7 @@ pub unsafe extern "C" fn cholupdate_d_ldlt_to_factor(
         let factor = &borrow("factor", factor)?.held;
         let upper = is_upper("uplo", uplo)?;
         let l = matrix_mut("l", l, (factor.order(), factor.order()), ldl)?;
-        let mut l = if upper { l.transpose_mut() } else { l };
-        l.copy_from_triangular_lower(factor.l());
+        copy_triangle(factor.l(), l, upper);
         Ok(())
     })
 }

@@ -1,11 +1,10 @@
 //! A <- A + V diag(w) V^T on a factor.
 
 use super::factor::cholupdate_d;
-use crate::arguments::{borrow_mut, count, device_matrix, matrix, place, tell, weights_or_ones};
+use crate::arguments::{borrow_mut, count, matrix, place, tell, weights_or_ones};
 use crate::report::cholupdate_report;
 use crate::status::{cholupdate_status, status_of};
 use cholupdate::Weights;
-use core::ffi::c_void;
 
 /// A <- A + V V^T. V (n x k) is not changed; `report` may be NULL.
 ///
@@ -67,33 +66,6 @@ pub unsafe extern "C" fn cholupdate_d_modify(
         let v = matrix("v", v, (factor.kept.order(), rank), ldv)?;
         let weights = weights_or_ones(weights, rank)?;
         tell(report, factor.kept.change(|held| held.modify(v, weights))?);
-        Ok(())
-    })
-}
-
-/// As cholupdate_d_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the
-/// device's primary context or NULL for its default stream. The call comes after work already on the stream, and before later
-/// work on it. `weights` (k) are in host memory.
-///
-/// Returns as cholupdate_d_modify(), and the statuses of devices.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cholupdate_d_modify_on_device(
-    factor: *mut cholupdate_d,
-    k: i64,
-    v: u64,
-    ldv: i64,
-    weights: *const f64,
-    device: i64,
-    stream: *mut c_void,
-    report: *mut cholupdate_report,
-) -> cholupdate_status {
-    // SAFETY: the header requires that pointers and addresses are NULL or point to what it says.
-    status_of(|| unsafe {
-        let factor = borrow_mut("factor", factor)?;
-        let rank = count("k", k)?;
-        let v = device_matrix("v", v, (factor.kept.order(), rank), ldv, (device, stream))?;
-        let weights = weights_or_ones(weights, rank)?;
-        tell(report, factor.kept.change(|held| held.modify(&v, weights))?);
         Ok(())
     })
 }

@@ -1,14 +1,11 @@
 //! Modifications in flight while the program does other work.
 
 use super::factor::cholupdate_d;
-use crate::arguments::{
-    borrow_mut, count, device_matrix, device_matrix_mut, matrix, matrix_mut, place, tell, weights_or_ones,
-};
+use crate::arguments::{borrow_mut, count, matrix, matrix_mut, place, tell, weights_or_ones};
 use crate::kept::Changed;
 use crate::report::cholupdate_report;
 use crate::status::{Refused, cholupdate_status, remembered, status_of};
 use cholupdate::{Operand, OperandMut};
-use core::ffi::c_void;
 use core::ptr;
 
 /// A modification in flight, which has exclusive use of the factor: from cholupdate_d_submit() until
@@ -37,29 +34,7 @@ pub unsafe extern "C" fn cholupdate_d_submit(
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let order = borrow_mut("factor", factor)?.kept.order();
-        submitted(factor, &matrix("v", v, (order, count("k", k)?), ldv)?.into(), (k, weights), pending)
-    })
-}
-
-/// As cholupdate_d_submit() with V in the memory of GPU number `device`, as in cholupdate_d_modify_on_device().
-///
-/// Returns as cholupdate_d_submit(), and the statuses of devices.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cholupdate_d_submit_on_device(
-    factor: *mut cholupdate_d,
-    k: i64,
-    v: u64,
-    ldv: i64,
-    weights: *const f64,
-    device: i64,
-    stream: *mut c_void,
-    pending: *mut *mut cholupdate_d_pending,
-) -> cholupdate_status {
-    // SAFETY: the header requires that pointers and addresses are NULL or point to what it says.
-    status_of(|| unsafe {
-        let order = borrow_mut("factor", factor)?.kept.order();
-        let v = device_matrix("v", v, (order, count("k", k)?), ldv, (device, stream))?;
-        submitted(factor, &v, (k, weights), pending)
+        submitted(factor, &matrix("v", v, (order, count("k", k)?), ldv)?.into(), k, weights, pending)
     })
 }
 
@@ -67,10 +42,11 @@ pub unsafe extern "C" fn cholupdate_d_submit_on_device(
 ///
 /// # Safety
 /// Pointers are NULL or point to what the header says.
-unsafe fn submitted(
+pub(super) unsafe fn submitted(
     factor: *mut cholupdate_d,
     v: &Operand<'_, f64>,
-    (k, weights): (i64, *const f64),
+    k: i64,
+    weights: *const f64,
     pending: *mut *mut cholupdate_d_pending,
 ) -> Result<(), Refused> {
     // SAFETY: the caller guarantees the pointers.
@@ -124,30 +100,6 @@ pub unsafe extern "C" fn cholupdate_d_pending_solve(
     })
 }
 
-/// As cholupdate_d_pending_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a
-/// CUdeviceptr.
-///
-/// Returns as cholupdate_d_pending_solve(), and the statuses of devices.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cholupdate_d_pending_solve_on_device(
-    pending: *mut cholupdate_d_pending,
-    nrhs: i64,
-    b: u64,
-    ldb: i64,
-    device: i64,
-    stream: *mut c_void,
-    report: *mut cholupdate_report,
-    solved: *mut cholupdate_status,
-) -> cholupdate_status {
-    // SAFETY: the header requires that pointers and addresses are NULL or point to what it says.
-    status_of(|| unsafe {
-        let pending = borrow_mut("pending", pending)?;
-        let shape = (pending.order()?, count("nrhs", nrhs)?);
-        let b = device_matrix_mut("b", b, shape, ldb, (device, stream))?;
-        pending.solve(b, report, place("solved", solved)?)
-    })
-}
-
 /// Frees a pending object. If its outcome has not been returned, waits for it and discards it; the factor is then the new one
 /// or the old one. The pointer is invalid afterwards. NULL is ignored.
 #[unsafe(no_mangle)]
@@ -167,7 +119,7 @@ pub unsafe extern "C" fn cholupdate_d_pending_free(pending: *mut cholupdate_d_pe
 
 impl cholupdate_d_pending {
     /// n, if the modification is in flight.
-    fn order(&self) -> Result<usize, Refused> {
+    pub(super) fn order(&self) -> Result<usize, Refused> {
         // SAFETY: until the modification has ended, the factor exists, and this object has exclusive use of it.
         match unsafe { self.factor.as_ref() } {
             Some(factor) => Ok(factor.kept.order()),
@@ -193,7 +145,7 @@ impl cholupdate_d_pending {
     ///
     /// # Safety
     /// `report` is NULL or points to a report of the caller's, and `solved` to a status of the caller's.
-    unsafe fn solve(
+    pub(super) unsafe fn solve(
         &mut self,
         mut b: OperandMut<'_, f64>,
         report: *mut cholupdate_report,
