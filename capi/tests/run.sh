@@ -26,8 +26,10 @@ c tests/loops.c loops
 c tests/refusals.c refusals
 c tests/batch.c batch
 c tests/ldlt.c ldlt
+c tests/complex.c complex
 c tests/fork.c fork
 cxx tests/threads.cpp threads
+cxx tests/complex.cpp complex-cxx
 # The pkg-config file lists the libraries that the static library needs.
 read -ra static <<<"$(pkg-config --static --libs-only-l cholupdate | sed 's/-lcholupdate//')"
 "${CC:-gcc}" -std=c99 "${warnings[@]}" "${flags[@]}" tests/verbs.c -o "$bin/verbs-static" "$stage/lib/libcholupdate.a" "${static[@]}"
@@ -43,7 +45,7 @@ cxx examples/least_squares.cpp least_squares
 "${FC:-gfortran}" -std=f2018 "${warnings[@]}" -J "$bin" examples/quickstart.f90 -o "$bin/quickstart-fortran" "${libs[@]}"
 
 passed=0
-for program in verbs loops refusals batch ldlt threads fork verbs-static verbs-alone refusals-alone fork-alone quickstart recursive_least_squares least_squares quickstart-fortran; do
+for program in verbs loops refusals batch ldlt complex threads complex-cxx fork verbs-static verbs-alone refusals-alone fork-alone quickstart recursive_least_squares least_squares quickstart-fortran; do
     "$bin/$program"
     passed=$((passed + 1))
 done
@@ -66,7 +68,7 @@ mkdir "$bin/called"
     grep -qx prefix=/usr there/usr/lib/pkgconfig/cholupdate.pc
 )
 if command -v valgrind >/dev/null; then
-    for program in verbs loops refusals batch ldlt; do
+    for program in verbs loops refusals batch ldlt complex; do
         valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite "$bin/$program"
         passed=$((passed + 1))
     done
