@@ -2,7 +2,7 @@
 
 use crate::number::Number;
 use crate::status::Refused;
-use cholupdate::faer::Mat;
+use cholupdate::faer::{Mat, c64};
 use cholupdate::{Cholesky, EngineSpec, Error, Modification};
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,6 +24,11 @@ pub struct Kept<T: Number> {
     /// A different number for every matrix that a factor has represented.
     matrix: u64,
 }
+
+// Threads of the program may read a factor at once, and give it to one another.
+const fn goes_anywhere<T: Send + Sync>() {}
+const _: () = goes_anywhere::<Kept<f64>>();
+const _: () = goes_anywhere::<Kept<c64>>();
 
 impl<T: Number> Kept<T> {
     pub fn new(held: Factor<T>) -> Self {
