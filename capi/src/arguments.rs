@@ -59,7 +59,7 @@ pub unsafe fn triangle<'a, T: Scalar>(
     if const { T::IS_REAL } {
         return Ok(Triangle::There(view.transpose()));
     }
-    // An operand is not conjugated.
+    // An operand is a view without conjugation.
     let rule = "small enough for the memory that there is";
     room::<T>(argument, stride, order.checked_mul(order))
         .map_err(|_| Error::OutOfRange { argument, rule })?;
