@@ -219,7 +219,7 @@ typedef struct cholupdate_c_extension cholupdate_c_extension;
 
 /**
  * A modification in flight, which has exclusive use of the factor: from cholupdate_c_submit() until
- * cholupdate_c_pending_wait() or one of the solves here has returned its outcome, or cholupdate_c_pending_free() has freed
+ * cholupdate_c_pending_wait() or a solve that takes it has returned its outcome, or cholupdate_c_pending_free() has freed
  * it. In between every other function of the factor, except cholupdate_c_order() and cholupdate_c_free(), returns
  * INVALID_ARGUMENT.
  */
@@ -248,7 +248,7 @@ typedef struct cholupdate_d_ldlt cholupdate_d_ldlt;
 
 /**
  * A modification in flight, which has exclusive use of the factor: from cholupdate_d_submit() until
- * cholupdate_d_pending_wait() or one of the solves here has returned its outcome, or cholupdate_d_pending_free() has freed it.
+ * cholupdate_d_pending_wait() or a solve that takes it has returned its outcome, or cholupdate_d_pending_free() has freed it.
  * In between every other function of the factor, except cholupdate_d_order() and cholupdate_d_free(), returns
  * INVALID_ARGUMENT.
  */
@@ -282,7 +282,7 @@ typedef struct cholupdate_s_ldlt cholupdate_s_ldlt;
 
 /**
  * A modification in flight, which has exclusive use of the factor: from cholupdate_s_submit() until
- * cholupdate_s_pending_wait() or one of the solves here has returned its outcome, or cholupdate_s_pending_free() has freed it.
+ * cholupdate_s_pending_wait() or a solve that takes it has returned its outcome, or cholupdate_s_pending_free() has freed it.
  * In between every other function of the factor, except cholupdate_s_order() and cholupdate_s_free(), returns
  * INVALID_ARGUMENT.
  */
@@ -306,7 +306,7 @@ typedef struct cholupdate_z_extension cholupdate_z_extension;
 
 /**
  * A modification in flight, which has exclusive use of the factor: from cholupdate_z_submit() until
- * cholupdate_z_pending_wait() or one of the solves here has returned its outcome, or cholupdate_z_pending_free() has freed
+ * cholupdate_z_pending_wait() or a solve that takes it has returned its outcome, or cholupdate_z_pending_free() has freed
  * it. In between every other function of the factor, except cholupdate_z_order() and cholupdate_z_free(), returns
  * INVALID_ARGUMENT.
  */

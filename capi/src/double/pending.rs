@@ -9,7 +9,7 @@ use cholupdate::{Operand, OperandMut};
 use core::ptr;
 
 /// A modification in flight, which has exclusive use of the factor: from cholupdate_d_submit() until
-/// cholupdate_d_pending_wait() or one of the solves here has returned its outcome, or cholupdate_d_pending_free() has freed it.
+/// cholupdate_d_pending_wait() or a solve that takes it has returned its outcome, or cholupdate_d_pending_free() has freed it.
 /// In between every other function of the factor, except cholupdate_d_order() and cholupdate_d_free(), returns
 /// INVALID_ARGUMENT.
 pub struct cholupdate_d_pending {
