@@ -1,21 +1,21 @@
 //! Arrays of NumPy, and objects that it can convert, as matrices: in place if their layout allows it, else copied.
 
 use crate::errors::{in_use, wrong_type, wrong_value};
-use crate::numbers::Real;
+use crate::numbers::{Number, Real};
 use crate::threads::without_gil;
-use cholupdate::faer::{MatMut, MatRef};
+use cholupdate::faer::{MatMut, MatRef, c32, c64};
 use core::ops::Range;
 use numpy::prelude::*;
 use numpy::{BorrowError, PyArray, PyArrayDyn, PyReadonlyArrayDyn, PyUntypedArray};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyComplex, PyFloat, PyInt, PyList, PyTuple};
 
 /// An array whose entries can be used in place: native numbers, aligned.
 pub type Array<'py, T> = Bound<'py, PyArrayDyn<T>>;
 
 /// An array that a call reads. While it lives, no other extension built with the `numpy` crate writes to the array.
-pub struct Read<'py, T: Real> {
+pub struct Read<'py, T: Number> {
     borrowed: PyReadonlyArrayDyn<'py, T>,
     layout: Layout,
 }
@@ -27,7 +27,7 @@ pub struct Layout {
     pub strides: (isize, isize),
 }
 
-impl<'py, T: Real> Read<'py, T> {
+impl<'py, T: Number> Read<'py, T> {
     /// An array of up to two dimensions.
     pub fn new(array: Array<'py, T>, name: &str) -> PyResult<Self> {
         let layout = layout(&array, name)?;
@@ -71,14 +71,14 @@ impl<'py, T: Real> Read<'py, T> {
 }
 
 /// The entries of an array that is not in use elsewhere.
-pub fn view_mut<'a, T: Real>(array: &'a Array<'_, T>, name: &str) -> PyResult<MatMut<'a, T>> {
+pub fn view_mut<'a, T: Number>(array: &'a Array<'_, T>, name: &str) -> PyResult<MatMut<'a, T>> {
     let Layout { shape: (rows, cols), strides: (row_stride, col_stride) } = layout(array, name)?;
     // SAFETY: as in `Read::view`; the array was made by the caller, or is borrowed exclusively.
     Ok(unsafe { MatMut::from_raw_parts_mut(array.data(), rows, cols, row_stride, col_stride) })
 }
 
 /// An array as a matrix: a scalar has one entry, a vector one column.
-fn layout<T: Real>(array: &Array<'_, T>, name: &str) -> PyResult<Layout> {
+fn layout<T: Number>(array: &Array<'_, T>, name: &str) -> PyResult<Layout> {
     let size = size_of::<T>() as isize;
     match (array.shape(), array.strides()) {
         ([], []) => Ok(Layout { shape: (1, 1), strides: (1, 1) }),
@@ -91,13 +91,13 @@ fn layout<T: Real>(array: &Array<'_, T>, name: &str) -> PyResult<Layout> {
 }
 
 /// Whether the address ranges of two arrays intersect.
-pub fn overlap<T: Real>(one: &Array<'_, T>, other: &Array<'_, T>) -> bool {
+pub fn overlap<T: Number>(one: &Array<'_, T>, other: &Array<'_, T>) -> bool {
     let (one, other) = (extent(one), extent(other));
     one.start < other.end && other.start < one.end
 }
 
 /// The address range of an array, from its first entry to the end of its last one.
-fn extent<T: Real>(array: &Array<'_, T>) -> Range<usize> {
+fn extent<T: Number>(array: &Array<'_, T>) -> Range<usize> {
     if array.is_empty() {
         return 0..0;
     }
@@ -112,7 +112,7 @@ fn extent<T: Real>(array: &Array<'_, T>) -> Range<usize> {
 
 /// The array, if its entries are native numbers of type T, aligned, with strides that are multiples of their size, and not
 /// masked.
-pub fn usable<'a, 'py, T: Real>(object: &'a Bound<'py, PyAny>) -> Option<&'a Array<'py, T>> {
+pub fn usable<'a, 'py, T: Number>(object: &'a Bound<'py, PyAny>) -> Option<&'a Array<'py, T>> {
     let array = object.cast::<PyArrayDyn<T>>().ok()?;
     if !object.is_exact_instance_of::<PyUntypedArray>() && is_masked(object) {
         return None;
@@ -122,41 +122,55 @@ pub fn usable<'a, 'py, T: Real>(object: &'a Bound<'py, PyAny>) -> Option<&'a Arr
 }
 
 /// An argument of a call on a factor of T: the array itself, or a copy converted to T.
-pub fn array<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, T>> {
+pub fn array<'py, T: Number>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, T>> {
+    array_for::<T, T>(object, name)
+}
+
+/// As `array`, of what is real also for a factor of complex numbers.
+pub fn real_array<'py, T: Number>(
+    object: &Bound<'py, PyAny>,
+    name: &str,
+) -> PyResult<Array<'py, T::RealPart>> {
+    array_for::<T, T::RealPart>(object, name)
+}
+
+/// An argument of a call on a factor of T, as numbers of type N.
+fn array_for<'py, T: Number, N: Number>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, N>> {
     if let Some(array) = usable(object) {
         return Ok(array.clone());
     }
     match object.cast::<PyFloat>() {
-        Ok(number) => array_of(object.py(), T::from_f64(number.value())),
-        Err(_) => converted(object, name),
+        Ok(number) => array_of(object.py(), N::of_real(N::RealPart::rounded(number.value()))),
+        Err(_) => converted::<T, N>(object, name),
     }
 }
 
 /// A zero-dimensional array with this entry.
-fn array_of<'py, T: Real>(py: Python<'py>, entry: T) -> PyResult<Array<'py, T>> {
+fn array_of<'py, T: Number>(py: Python<'py>, entry: T) -> PyResult<Array<'py, T>> {
     let array = zeros::<T>(py, &[], false);
     view_mut(&array, "")?[(0, 0)] = entry;
     Ok(array)
 }
 
 #[cold]
-fn converted<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, T>> {
+fn converted<'py, T: Number, N: Number>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, N>> {
     let (array, has_dtype) = as_numpy(object, name)?;
     let dtype = array.dtype();
     let found = || Ok::<_, PyErr>(dtype.getattr("name")?.to_string());
     match dtype.kind() {
         b'b' | b'i' | b'u' => {}
-        b'f' if !has_dtype || dtype.itemsize() == size_of::<T>() => {}
-        _ => return Err(not_the_factors::<T>(name, &found()?)),
+        b'f' if !has_dtype || dtype.itemsize() == size_of::<N::RealPart>() => {}
+        b'c' if N::IS_COMPLEX && (!has_dtype || dtype.itemsize() == size_of::<N>()) => {}
+        _ => return Err(not_the_factors::<T, N>(name, &found()?)),
     }
     if let Some(array) = usable(&array) {
         return Ok(array.clone());
     }
-    let array = array.call_method1("astype", (T::NAME,))?;
-    Ok(array.cast_into::<PyArrayDyn<T>>()?)
+    let array = array.call_method1("astype", (N::NAME,))?;
+    Ok(array.cast_into::<PyArrayDyn<N>>()?)
 }
 
-/// A matrix from which a factor is computed, in either precision.
+/// A matrix of real numbers from which a factor is computed, in either precision.
 pub enum Either<'py> {
     Single(Array<'py, f32>),
     Double(Array<'py, f64>),
@@ -174,38 +188,72 @@ impl<'py> Either<'py> {
         let (array, _) = as_numpy(object, name)?;
         let dtype = array.dtype();
         match (dtype.kind(), dtype.getattr("name")?.to_string().as_str()) {
-            (_, "float32") => Ok(Self::Single(self::array(&array, name)?)),
-            (b'b' | b'i' | b'u', _) | (_, "float64") => Ok(Self::Double(self::array(&array, name)?)),
+            (_, f32::NAME) => Ok(Self::Single(self::array(&array, name)?)),
+            (b'b' | b'i' | b'u', _) | (_, f64::NAME) => Ok(Self::Double(self::array(&array, name)?)),
+            (b'c', found) => Err(wrong_type(format!(
+                "`{name}` has dtype {found}, expected real numbers: only `Cholesky` has complex ones"
+            ))),
             (_, found) => Err(not_supported(name, found)),
+        }
+    }
+}
+
+/// A matrix from which a `Cholesky` is computed, of its own numbers.
+pub enum Any<'py> {
+    Real(Either<'py>),
+    ComplexSingle(Array<'py, c32>),
+    ComplexDouble(Array<'py, c64>),
+}
+
+impl<'py> Any<'py> {
+    /// As `Either::new`, and single precision for complex64, double precision for complex128.
+    pub fn new(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
+        let (array, _) = as_numpy(object, name)?;
+        let dtype = array.dtype();
+        if dtype.kind() != b'c' {
+            return Either::new(&array, name).map(Self::Real);
+        }
+        match dtype.getattr("name")?.to_string().as_str() {
+            c32::NAME => Ok(Self::ComplexSingle(self::array(&array, name)?)),
+            c64::NAME => Ok(Self::ComplexDouble(self::array(&array, name)?)),
+            found => Err(wrong_type(format!(
+                "`{name}` has dtype {found}, expected {} or {}",
+                c32::NAME,
+                c64::NAME
+            ))),
         }
     }
 }
 
 /// The error for a dtype that no factor supports.
 fn not_supported(name: &str, found: &str) -> PyErr {
-    let expected = if is_real(found) { "float32 or float64" } else { "real numbers" };
+    let expected = if is_floating(found) { "float32 or float64" } else { "real numbers" };
     wrong_type(format!("`{name}` has dtype {found}, expected {expected}"))
 }
 
-/// The error for a dtype that differs from that of the factor.
-fn not_the_factors<T: Real>(name: &str, found: &str) -> PyErr {
-    match found {
-        f32::NAME | f64::NAME => {
-            wrong_type(format!("`{name}` has dtype {found}, but the factor has {}", T::NAME))
-        }
-        _ if is_real(found) => {
-            let has = T::NAME;
-            let message = format!(
-                "`{name}` has dtype {found}, which no factor can have: convert it to {has}, which this one has"
-            );
-            wrong_type(message)
-        }
-        _ => not_supported(name, found),
+/// The error for a dtype that cannot be converted to N, for a factor of T.
+fn not_the_factors<T: Number, N: Number>(name: &str, found: &str) -> PyErr {
+    let (has, expected) = (T::NAME, N::NAME);
+    let is_complex = found.starts_with("complex");
+    if !is_floating(found) && !(is_complex && N::IS_COMPLEX) {
+        let expected = if N::IS_COMPLEX { "real or complex numbers" } else { "real numbers" };
+        return wrong_type(format!("`{name}` has dtype {found}, expected {expected}"));
     }
+    wrong_type(match found {
+        _ if expected != has => {
+            format!("`{name}` has dtype {found}, expected {expected}: the factor has {has}")
+        }
+        f32::NAME | f64::NAME | c32::NAME | c64::NAME => {
+            format!("`{name}` has dtype {found}, but the factor has {has}")
+        }
+        _ => format!(
+            "`{name}` has dtype {found}, which no factor can have: convert it to {has}, which this one has"
+        ),
+    })
 }
 
 /// Whether a dtype is a real floating-point type, of NumPy or of an extension such as bfloat16.
-fn is_real(dtype: &str) -> bool {
+fn is_floating(dtype: &str) -> bool {
     dtype.starts_with("float") || dtype.starts_with("bfloat")
 }
 
@@ -263,7 +311,7 @@ fn as_numpy<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<(Bound<'py,
 ///
 /// # Errors
 /// `TypeError`.
-pub fn shared<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, T>> {
+pub fn shared<'py, T: Number>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, T>> {
     // Two copies that live at the same time have different addresses; two views have the same.
     let (first, _) = as_numpy(object, name)?;
     let (again, _) = as_numpy(object, name)?;
@@ -281,7 +329,7 @@ pub fn shared<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<
 }
 
 /// Whether the array has NumPy's flag `WRITEABLE`.
-pub fn is_writeable<T: Real>(array: &Array<'_, T>) -> bool {
+pub fn is_writeable<T: Number>(array: &Array<'_, T>) -> bool {
     !matches!(array.try_readwrite(), Err(BorrowError::NotWriteable))
 }
 
@@ -291,15 +339,16 @@ pub fn is_bare(object: &Bound<'_, PyAny>) -> bool {
         || object.is_instance_of::<PyTuple>()
         || object.is_instance_of::<PyFloat>()
         || object.is_instance_of::<PyInt>()
+        || object.is_instance_of::<PyComplex>()
 }
 
 /// A new array of zeros, in Fortran or C order.
-pub fn zeros<'py, T: Real>(py: Python<'py>, shape: &[usize], fortran: bool) -> Array<'py, T> {
+pub fn zeros<'py, T: Number>(py: Python<'py>, shape: &[usize], fortran: bool) -> Array<'py, T> {
     PyArray::zeros(py, shape, fortran)
 }
 
 /// A new array with the entries of a matrix, in Fortran order; or with those of its transpose, in C order.
-pub fn to_numpy<'py, T: Real>(
+pub fn to_numpy<'py, T: Number>(
     py: Python<'py>,
     matrix: MatRef<'_, T>,
     transpose: bool,

@@ -1,14 +1,14 @@
 //! The class `Carried`.
 
 use crate::argument::count;
-use crate::arrays::{self, Read, to_numpy};
+use crate::arrays::{self, Either, Read, to_numpy};
 use crate::errors::{in_use, wrong_type, wrong_value};
-use crate::factor::{Cholesky, Kept};
-use crate::numbers::Real;
+use crate::factor::{Cholesky, with_numbers};
+use crate::numbers::Number;
 use crate::operands::Matrix;
 use crate::shared::Shared;
 use crate::threads::without_gil;
-use cholupdate::faer::MatRef;
+use cholupdate::faer::{MatRef, c32, c64};
 use pyo3::prelude::*;
 use std::any::Any;
 use std::sync::{Mutex, MutexGuard, TryLockError};
@@ -36,7 +36,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 /// (array([1., 2.]), array([0.]))
 #[pyclass(frozen, weakref, module = "cholupdate")]
 pub struct Carried {
-    /// A `Held<f32>` or a `Held<f64>`.
+    /// A `Held` of the factor's numbers.
     held: Box<dyn Any + Send + Sync>,
     is_vector: bool,
 }
@@ -44,11 +44,11 @@ pub struct Carried {
 type Held<T> = Mutex<cholupdate::Carried<T>>;
 
 impl Carried {
-    fn of<T: Real>(carried: cholupdate::Carried<T>, is_vector: bool) -> Self {
+    fn of<T: Number>(carried: cholupdate::Carried<T>, is_vector: bool) -> Self {
         Self { held: Box::new(Mutex::new(carried)), is_vector }
     }
 
-    fn held<T: Real>(&self) -> Option<&Held<T>> {
+    fn held<T: Number>(&self) -> Option<&Held<T>> {
         self.held.downcast_ref()
     }
 
@@ -56,7 +56,7 @@ impl Carried {
     ///
     /// # Errors
     /// `TypeError` if the dtype is not that of the factor, `RuntimeError` if another thread holds the lock.
-    pub fn alone<T: Real>(&self) -> PyResult<MutexGuard<'_, cholupdate::Carried<T>>> {
+    pub fn alone<T: Number>(&self) -> PyResult<MutexGuard<'_, cholupdate::Carried<T>>> {
         let Some(held) = self.held::<T>() else {
             return Err(wrong_type(format!("`carried` is of a factor of another dtype than {}", T::NAME)));
         };
@@ -69,7 +69,7 @@ impl Carried {
     }
 }
 
-fn made<'py, T: Real>(
+fn made<'py, T: Number>(
     py: Python<'py>,
     state: &Shared<T>,
     b: &Bound<'py, PyAny>,
@@ -77,39 +77,37 @@ fn made<'py, T: Real>(
 ) -> PyResult<Carried> {
     let sums = vector::<T>(sums, "sums")?;
     let b = Matrix::<T>::new(b, "b")?;
-    let is_vector = match &b {
-        Matrix::Host(b) => b.ndim() < 2,
-        Matrix::Device(b) => b.ndim() < 2,
-    };
+    let is_vector = b.ndim() < 2;
     let given = b.given(py)?;
     let carried = state.look(py, |factor| cholupdate::Carried::new(factor, &given, &sums))?;
     Ok(Carried::of(carried, is_vector))
 }
 
-/// A vector, or a scalar as a vector of length one.
-pub fn vector<T: Real>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
-    let array = Read::new(arrays::array::<T>(object, name)?, name)?;
+/// A real vector for a factor of T, or a scalar as a vector of length one.
+pub fn vector<T: Number>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T::RealPart>> {
+    let array = Read::new(arrays::real_array::<T>(object, name)?, name)?;
     if array.ndim() > 1 {
         return Err(wrong_value(format!("`{name}` has {} dimensions, expected 1", array.ndim())));
     }
-    let view: MatRef<'_, T> = array.view();
+    let view: MatRef<'_, T::RealPart> = array.view();
     Ok(view.col(0).iter().copied().collect())
 }
 
-/// Evaluates the same expression in either precision.
+/// Evaluates the same expression for any numbers.
 macro_rules! with_carried {
     ($self:expr, $carried:ident => $body:expr) => {
-        match $self.held::<f32>() {
-            Some(_) => {
-                let $carried = $self.alone::<f32>()?;
-                $body
-            }
-            None => {
-                let $carried = $self.alone::<f64>()?;
-                $body
-            }
+        with_carried!($self, $carried => $body; f32, f64, c32, c64)
+    };
+    ($self:expr, $carried:ident => $body:expr; $first:ty, $($other:ty),+) => {
+        match $self.held::<$first>() {
+            Some(_) => with_carried!($self, $carried => $body; $first),
+            None => with_carried!($self, $carried => $body; $($other),+),
         }
     };
+    ($self:expr, $carried:ident => $body:expr; $only:ty) => {{
+        let $carried = $self.alone::<$only>()?;
+        $body
+    }};
 }
 
 #[pymethods]
@@ -121,10 +119,7 @@ impl Carried {
         b: &Bound<'py, PyAny>,
         sums: &Bound<'py, PyAny>,
     ) -> PyResult<Self> {
-        match &f.get().kept {
-            Kept::Single(state) => made(py, state, b, sums),
-            Kept::Double(state) => made(py, state, b, sums),
-        }
+        with_numbers!(f.get(), state => made(py, state, b, sums))
     }
 
     /// The right-hand sides before the first observation, for a factor made by `Cholesky.zeros`.
@@ -151,12 +146,12 @@ impl Carried {
     #[staticmethod]
     #[pyo3(signature = (f, m = None))]
     fn zeros(py: Python<'_>, f: &Bound<'_, Cholesky>, m: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        fn empty<T: Number>(_of: &Shared<T>, (order, columns): (usize, usize)) -> cholupdate::Carried<T> {
+            cholupdate::Carried::zeros(order, columns)
+        }
         let columns = m.map_or(Ok(1), |m| count(m, "m"))?;
-        let order = f.get().order(py)?;
-        Ok(match &f.get().kept {
-            Kept::Single(_) => Self::of(cholupdate::Carried::<f32>::zeros(order, columns), m.is_none()),
-            Kept::Double(_) => Self::of(cholupdate::Carried::<f64>::zeros(order, columns), m.is_none()),
-        })
+        let shape = (f.get().order(py)?, columns);
+        Ok(with_numbers!(f.get(), state => Self::of(empty(state, shape), m.is_none())))
     }
 
     /// L⁻¹ b, a copy with the shape of b.
@@ -191,7 +186,7 @@ impl Carried {
 /// Restores a `Carried` from the state that `Carried.__reduce__` returned.
 #[pyfunction]
 pub fn restore_carried<'py>(z: &Bound<'py, PyAny>, squares: &Bound<'py, PyAny>) -> PyResult<Carried> {
-    fn restored<T: Real>(
+    fn restored<T: Number>(
         py: Python<'_>,
         z: arrays::Array<'_, T>,
         squares: &Bound<'_, PyAny>,
@@ -202,8 +197,10 @@ pub fn restore_carried<'py>(z: &Bound<'py, PyAny>, squares: &Bound<'py, PyAny>) 
         let matrix = without_gil(py, || view.to_owned());
         Ok(Carried::of(cholupdate::Carried { z: matrix, squares }, z.ndim() < 2))
     }
-    match arrays::Either::new(z, "z")? {
-        arrays::Either::Single(array) => restored(z.py(), array, squares),
-        arrays::Either::Double(array) => restored(z.py(), array, squares),
+    match arrays::Any::new(z, "z")? {
+        arrays::Any::Real(Either::Single(array)) => restored(z.py(), array, squares),
+        arrays::Any::Real(Either::Double(array)) => restored(z.py(), array, squares),
+        arrays::Any::ComplexSingle(array) => restored(z.py(), array, squares),
+        arrays::Any::ComplexDouble(array) => restored(z.py(), array, squares),
     }
 }

@@ -2,14 +2,14 @@
 
 use crate::arrays::{Read, array, to_numpy};
 use crate::errors::exception;
-use crate::factor::{Cholesky, Kept};
-use crate::numbers::Real;
+use crate::factor::{Cholesky, Kept, with_numbers_as};
+use crate::numbers::{Number, Real};
 use crate::operands::Matrix;
 use crate::shared::{Factor, Shared};
 use crate::solving::as_given;
 use crate::threads::without_gil;
-use cholupdate::faer::Mat;
-use cholupdate::{AnyEngine, Error};
+use cholupdate::Error;
+use cholupdate::faer::{Mat, c32, c64};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -17,25 +17,28 @@ use pyo3::prelude::*;
 #[pyclass(frozen, weakref, module = "cholupdate")]
 pub struct Extension {
     base: Py<Cholesky>,
-    border: EitherBorder,
+    border: AnyBorder,
 }
 
-enum EitherBorder {
+/// The border, of the numbers of the base.
+enum AnyBorder {
     Single(Bordered<f32>),
     Double(Bordered<f64>),
+    ComplexSingle(Bordered<c32>),
+    ComplexDouble(Bordered<c64>),
 }
 
 /// S = L⁻¹ B and C, the factor of K − Bᵀ A⁻¹ B: an extension without its base.
 type Border<T> = (Mat<T>, Mat<T>);
-type Extended<'a, T> = cholupdate::Extension<'a, T, AnyEngine>;
+type Extended<'a, T> = cholupdate::Extension<'a, T, <T as Number>::Engine>;
 
-struct Bordered<T: Real> {
+struct Bordered<T: Number> {
     border: Border<T>,
     /// `State::changes` of the base when the extension was made.
     made_at: u64,
 }
 
-impl<T: Real> Bordered<T> {
+impl<T: Number> Bordered<T> {
     fn new<'py>(
         py: Python<'py>,
         state: &Shared<T>,
@@ -51,6 +54,18 @@ impl<T: Real> Bordered<T> {
         });
         let (border, made_at) = made.map_err(|error| exception(py, error))?;
         Ok(Self { border, made_at })
+    }
+
+    /// n + r.
+    fn order(&self) -> usize {
+        let (s, _) = &self.border;
+        s.nrows() + s.ncols()
+    }
+
+    /// C, as an array.
+    fn corner<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (_, corner) = &self.border;
+        Ok(to_numpy(py, corner.as_ref(), false)?.into_any())
     }
 
     /// Calls `call` with the extension. The base must not have changed.
@@ -113,14 +128,14 @@ impl<T: Real> Bordered<T> {
     }
 }
 
-fn extended<'a, T: Real>(
+fn extended<'a, T: Number>(
     factor: &'a Factor<T>,
     (s, corner): &'a Border<T>,
 ) -> Result<Extended<'a, T>, Error> {
     Extended::from_borrowed_parts(factor, s.as_ref(), corner.as_ref())
 }
 
-fn changes<T: Real>(py: Python<'_>, state: &Shared<T>) -> PyResult<u64> {
+fn changes<T: Number>(py: Python<'_>, state: &Shared<T>) -> PyResult<u64> {
     let reader = state.reader()?;
     without_gil(py, || reader.look(|state| Ok(state.changes()))).map_err(|error| exception(py, error))
 }
@@ -132,20 +147,20 @@ impl Extension {
         corner: &Bound<'py, PyAny>,
     ) -> PyResult<Self> {
         let py = base.py();
-        let border = match &base.get().kept {
-            Kept::Single(state) => EitherBorder::Single(Bordered::new(py, state, cross, corner)?),
-            Kept::Double(state) => EitherBorder::Double(Bordered::new(py, state, cross, corner)?),
-        };
+        let border =
+            with_numbers_as!(AnyBorder, base.get(), state => Bordered::new(py, state, cross, corner)?);
         Ok(Self { base: base.clone().unbind(), border })
     }
 }
 
-/// Evaluates the same expression in either precision, which is that of the base.
+/// Evaluates the same expression for any numbers, which are those of the base.
 macro_rules! with_border {
     ($extension:expr, ($bordered:ident, $state:ident) => $body:expr) => {
         match (&$extension.border, &$extension.base.get().kept) {
-            (EitherBorder::Single($bordered), Kept::Single($state)) => $body,
-            (EitherBorder::Double($bordered), Kept::Double($state)) => $body,
+            (AnyBorder::Single($bordered), Kept::Single($state)) => $body,
+            (AnyBorder::Double($bordered), Kept::Double($state)) => $body,
+            (AnyBorder::ComplexSingle($bordered), Kept::ComplexSingle($state)) => $body,
+            (AnyBorder::ComplexDouble($bordered), Kept::ComplexDouble($state)) => $body,
             _ => unreachable!("an extension has the numbers of its base"),
         }
     };
@@ -156,10 +171,7 @@ impl Extension {
     /// n + r, the number of rows of the bordered A.
     #[getter]
     fn order(&self) -> usize {
-        match &self.border {
-            EitherBorder::Single(Bordered { border: (s, _), .. }) => s.nrows() + s.ncols(),
-            EitherBorder::Double(Bordered { border: (s, _), .. }) => s.nrows() + s.ncols(),
-        }
+        with_border!(self, (bordered, _state) => bordered.order())
     }
 
     fn __len__(&self) -> usize {
@@ -196,14 +208,7 @@ impl Extension {
     /// -------
     /// ndarray, shape (r, r)
     fn corner<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(match &self.border {
-            EitherBorder::Single(Bordered { border: (_, corner), .. }) => {
-                to_numpy(py, corner.as_ref(), false)?.into_any()
-            }
-            EitherBorder::Double(Bordered { border: (_, corner), .. }) => {
-                to_numpy(py, corner.as_ref(), false)?.into_any()
-            }
-        })
+        with_border!(self, (bordered, _state) => bordered.corner(py))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -229,9 +234,7 @@ pub fn restore_extension<'py>(
     is_valid: bool,
 ) -> PyResult<Extension> {
     let (py, parts) = (base.py(), (s, corner));
-    let border = match &base.get().kept {
-        Kept::Single(state) => EitherBorder::Single(Bordered::restored(py, state, parts, is_valid)?),
-        Kept::Double(state) => EitherBorder::Double(Bordered::restored(py, state, parts, is_valid)?),
-    };
+    let border =
+        with_numbers_as!(AnyBorder, base.get(), state => Bordered::restored(py, state, parts, is_valid)?);
     Ok(Extension { base: base.clone().unbind(), border })
 }

@@ -2,13 +2,14 @@
 
 use crate::argument::{Argument, count};
 use crate::errors::{exception, exception_naming, seen_from_above, wrong_type};
-use crate::numbers::Real;
-use crate::operands::Triangle;
+use crate::numbers::Number;
+use crate::operands::{AnyTriangle, Matrix, Triangle};
 use crate::settings::{given, settings};
 use crate::shared::{Factor, Shared};
 use crate::there::{Made, in_numpy, library};
 use crate::threads::without_gil;
-use cholupdate::{AnyEngine, EngineSpec, Operand};
+use cholupdate::faer::{c32, c64};
+use cholupdate::{EngineKind, EngineSpec};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -84,22 +85,53 @@ enum Origin {
     Factor,
 }
 
-/// The factor, in either precision.
+/// The factor, of any numbers.
 pub enum Kept {
     Single(Shared<f32>),
     Double(Shared<f64>),
+    ComplexSingle(Shared<c32>),
+    ComplexDouble(Shared<c64>),
 }
 
-/// Evaluates the same expression in either precision.
+/// Evaluates the same expression for any numbers.
 macro_rules! with_numbers {
     ($factor:expr, $state:ident => $body:expr) => {
         match &$factor.kept {
             crate::factor::Kept::Single($state) => $body,
             crate::factor::Kept::Double($state) => $body,
+            crate::factor::Kept::ComplexSingle($state) => $body,
+            crate::factor::Kept::ComplexDouble($state) => $body,
         }
     };
 }
 pub(crate) use with_numbers;
+
+/// The same, as the variant of another enum of these numbers.
+macro_rules! with_numbers_as {
+    ($enum:ident, $factor:expr, $state:ident => $body:expr) => {
+        match &$factor.kept {
+            crate::factor::Kept::Single($state) => $enum::Single($body),
+            crate::factor::Kept::Double($state) => $enum::Double($body),
+            crate::factor::Kept::ComplexSingle($state) => $enum::ComplexSingle($body),
+            crate::factor::Kept::ComplexDouble($state) => $enum::ComplexDouble($body),
+        }
+    };
+}
+pub(crate) use with_numbers_as;
+
+/// Checks that there are factors of T on the engine.
+///
+/// # Errors
+/// `TypeError`.
+fn supported<T: Number>(settings: &EngineSpec) -> PyResult<()> {
+    if T::IS_COMPLEX && settings.kind != EngineKind::Cpu {
+        let (kind, has) = (settings.kind, T::NAME);
+        let message =
+            format!("`engine` is \"{kind}\", expected \"cpu\": no other engine has factors of {has}");
+        return Err(wrong_type(message));
+    }
+    Ok(())
+}
 
 impl Cholesky {
     fn made<'py>(
@@ -109,14 +141,15 @@ impl Cholesky {
         upper: bool,
         settings: EngineSpec,
     ) -> PyResult<Self> {
-        fn held<T: Real>(
-            py: Python<'_>,
+        fn held<'py, T: Number>(
+            py: Python<'py>,
             origin: Origin,
-            given: &Operand<'_, T>,
-            settings: &EngineSpec,
-            upper: bool,
+            matrix: &Matrix<'py, T>,
+            (settings, upper): (&EngineSpec, bool),
         ) -> PyResult<Shared<T>> {
-            let made = || match (AnyEngine::new(settings)?, origin) {
+            supported::<T>(settings)?;
+            let given = &matrix.given(py)?;
+            let made = || match (T::engine(settings)?, origin) {
                 (engine, Origin::Matrix) => Factor::new_in(given, engine),
                 (engine, Origin::Factor) => Factor::from_factor_in(given, engine),
             };
@@ -124,22 +157,23 @@ impl Cholesky {
                 without_gil(py, made).map_err(|error| exception(py, seen_from_above(error, upper)))?;
             Ok(Shared::new(factor))
         }
-        let kept = match Triangle::new(object, name, upper)? {
-            Triangle::Single(matrix) => Kept::Single(held(py, origin, &matrix.given(py)?, &settings, upper)?),
-            Triangle::Double(matrix) => Kept::Double(held(py, origin, &matrix.given(py)?, &settings, upper)?),
+        let spec = (&settings, upper);
+        let kept = match AnyTriangle::new(object, name, upper)? {
+            AnyTriangle::Real(Triangle::Single(matrix)) => Kept::Single(held(py, origin, &matrix, spec)?),
+            AnyTriangle::Real(Triangle::Double(matrix)) => Kept::Double(held(py, origin, &matrix, spec)?),
+            AnyTriangle::ComplexSingle(matrix) => Kept::ComplexSingle(held(py, origin, &matrix, spec)?),
+            AnyTriangle::ComplexDouble(matrix) => Kept::ComplexDouble(held(py, origin, &matrix, spec)?),
         };
         Ok(Self { kept, settings, library: library(object, name)? })
     }
 
     /// A copy of the factor on an engine with these settings.
     fn copied(&self, py: Python<'_>, settings: EngineSpec) -> PyResult<Self> {
-        fn again<T: Real>(py: Python<'_>, state: &Shared<T>, settings: &EngineSpec) -> PyResult<Shared<T>> {
-            Ok(Shared::new(state.look(py, |factor| factor.to_engine(AnyEngine::new(settings)?))?))
+        fn again<T: Number>(py: Python<'_>, state: &Shared<T>, settings: &EngineSpec) -> PyResult<Shared<T>> {
+            supported::<T>(settings)?;
+            Ok(Shared::new(state.look(py, |factor| factor.to_engine(T::engine(settings)?))?))
         }
-        let kept = match &self.kept {
-            Kept::Single(state) => Kept::Single(again(py, state, &settings)?),
-            Kept::Double(state) => Kept::Double(again(py, state, &settings)?),
-        };
+        let kept = with_numbers_as!(Kept, self, state => again(py, state, &settings)?);
         let library = self.library.as_ref().map(|library| library.clone_ref(py));
         Ok(Self { kept, settings, library })
     }
@@ -252,8 +286,9 @@ impl Cholesky {
         threads: Argument<'py>,
         safeguard: Argument<'py>,
     ) -> PyResult<Self> {
-        fn made<T: Real>(py: Python<'_>, order: usize, settings: &EngineSpec) -> PyResult<Shared<T>> {
-            let factor = without_gil(py, || Factor::zeros_in(order, AnyEngine::new(settings)?));
+        fn made<T: Number>(py: Python<'_>, order: usize, settings: &EngineSpec) -> PyResult<Shared<T>> {
+            supported::<T>(settings)?;
+            let factor = without_gil(py, || Factor::zeros_in(order, T::engine(settings)?));
             factor.map(Shared::new).map_err(|error| exception_naming(py, error, &[("order", "n")]))
         }
         let (order, settings) = (count(n, "n")?, given(&engine, &threads, &safeguard)?);
@@ -264,7 +299,13 @@ impl Cholesky {
         let kept = match name.as_str() {
             f32::NAME => Kept::Single(made(py, order, &settings)?),
             f64::NAME => Kept::Double(made(py, order, &settings)?),
-            found => return Err(wrong_type(format!("`dtype` is {found}, expected float32 or float64"))),
+            c32::NAME => Kept::ComplexSingle(made(py, order, &settings)?),
+            c64::NAME => Kept::ComplexDouble(made(py, order, &settings)?),
+            found => {
+                let message =
+                    format!("`dtype` is {found}, expected float32 or float64, complex64 or complex128");
+                return Err(wrong_type(message));
+            }
         };
         Ok(Self { kept, settings, library: None })
     }
@@ -345,13 +386,13 @@ impl Cholesky {
         Err(wrong_type("a Cholesky is not an array: L is `factor()`, A is `reconstruct()`"))
     }
 
-    /// The dtype of the factor, float32 or float64.
+    /// The dtype of the factor: float32, float64, complex64 or complex128.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> Bound<'py, numpy::PyArrayDescr> {
-        match &self.kept {
-            Kept::Single(_) => numpy::dtype::<f32>(py),
-            Kept::Double(_) => numpy::dtype::<f64>(py),
+        fn of<'py, T: Number>(py: Python<'py>, _state: &Shared<T>) -> Bound<'py, numpy::PyArrayDescr> {
+            numpy::dtype::<T>(py)
         }
+        with_numbers!(self, state => of(py, state))
     }
 
     /// The name of the engine.
@@ -361,10 +402,10 @@ impl Cholesky {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let dtype = match &self.kept {
-            Kept::Single(_) => f32::NAME,
-            Kept::Double(_) => f64::NAME,
-        };
+        fn name<T: Number>(_state: &Shared<T>) -> &'static str {
+            T::NAME
+        }
+        let dtype = with_numbers!(self, state => name(state));
         let order = self.order(py).map_or_else(|_| "(in use)".into(), |order| order.to_string());
         format!("<cholupdate.Cholesky of order {order}, {dtype}, engine '{}'>", self.settings.kind)
     }

@@ -9,8 +9,9 @@
 //! | `batch/` | the class `CholeskyBatch`, and functions on stacks of matrices |
 //! | `ldlt/` | the class `Ldlt` of symmetric indefinite matrices |
 //! | `functions`, `triangle` | functions on arrays |
-//! | `settings`, `numbers` | engines by name; single and double precision |
+//! | `settings`, `numbers` | engines by name; real and complex numbers, in single and double precision |
 //! | `operands`, `there` | arguments that are matrices, in host or device memory; results of the same kind |
+//! | `remote` | what an argument in device memory must be able to, and that complex numbers have none there |
 //! | `arrays`, `device`, `dlpack` | NumPy's arrays; arrays in the memory of a GPU; DLPack's structures |
 //! | `argument`, `indices`, `errors` | scalar arguments; indices; exceptions |
 //! | `threads`, `awake` | calls into the library without the GIL; the context `keep_awake` |
@@ -42,6 +43,7 @@ mod modifying;
 mod numbers;
 mod operands;
 mod pending;
+mod remote;
 mod report;
 mod rows;
 mod settings;

@@ -6,7 +6,7 @@ use crate::carried::Carried;
 use crate::errors::wrong_value;
 use crate::factor::{Cholesky, with_numbers};
 use crate::interrupts::Interruptible;
-use crate::numbers::Real;
+use crate::numbers::{Number, Real};
 use crate::operands::Matrix;
 use crate::pending::Pending;
 use crate::report::Modification;
@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 
 /// Modifies the factor by V. Control-C can interrupt the call.
 #[inline]
-fn modified_by<'py, T: Real>(
+fn modified_by<'py, T: Number>(
     py: Python<'py>,
     state: &Shared<T>,
     v: &Bound<'py, PyAny>,
@@ -33,22 +33,22 @@ fn modified_by<'py, T: Real>(
 }
 
 #[inline]
-fn modified<'py, T: Real>(
+fn modified<'py, T: Number>(
     py: Python<'py>,
     state: &Shared<T>,
     v: &Bound<'py, PyAny>,
-    weights: Weights<'_, T>,
+    weights: Weights<'_, T::RealPart>,
 ) -> PyResult<Modification> {
     modified_by(py, state, v, |factor, v| factor.modify(v, weights))
 }
 
-/// The weights that were passed, one for each column of V.
-pub fn weights<T: Real>(object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
-    let weights = arrays::Read::new(arrays::array::<T>(object, "weights")?, "weights")?;
+/// The weights that were passed, one for each column of V. They are real, also for a factor of complex numbers.
+pub fn weights<T: Number>(object: &Bound<'_, PyAny>) -> PyResult<Vec<T::RealPart>> {
+    let weights = arrays::Read::new(arrays::real_array::<T>(object, "weights")?, "weights")?;
     if weights.ndim() > 1 {
         return Err(wrong_value(format!("`weights` has {} dimensions, expected 1", weights.ndim())));
     }
-    let view: MatRef<'_, T> = weights.view();
+    let view: MatRef<'_, T::RealPart> = weights.view();
     Ok(view.col(0).iter().copied().collect())
 }
 
@@ -154,7 +154,7 @@ impl Cholesky {
         v: &Bound<'py, PyAny>,
         weights: &Bound<'py, PyAny>,
     ) -> PyResult<Modification> {
-        fn weighted<'py, T: Real>(
+        fn weighted<'py, T: Number>(
             py: Python<'py>,
             state: &Shared<T>,
             v: &Bound<'py, PyAny>,
@@ -184,7 +184,11 @@ impl Cholesky {
     /// >>> f.can_downdate([1.0, 2.0]), f.can_downdate([2.0, 2.0])
     /// (True, False)
     fn can_downdate<'py>(&self, py: Python<'py>, v: &Bound<'py, PyAny>) -> PyResult<bool> {
-        fn asked<'py, T: Real>(py: Python<'py>, state: &Shared<T>, v: &Bound<'py, PyAny>) -> PyResult<bool> {
+        fn asked<'py, T: Number>(
+            py: Python<'py>,
+            state: &Shared<T>,
+            v: &Bound<'py, PyAny>,
+        ) -> PyResult<bool> {
             let v = Matrix::<T>::new(v, "v")?;
             let given = v.given(py)?;
             let (order, rank) = given.shape();
@@ -228,7 +232,7 @@ impl Cholesky {
         v: &Bound<'py, PyAny>,
         weights: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Modification> {
-        fn scaled<'py, T: Real>(
+        fn scaled<'py, T: Number>(
             py: Python<'py>,
             state: &Shared<T>,
             decay: f64,
@@ -237,7 +241,7 @@ impl Cholesky {
         ) -> PyResult<Modification> {
             let w = w.map(self::weights::<T>).transpose()?;
             let w = weights_or(w.as_deref(), false)?;
-            modified_by(py, state, v, |factor, v| factor.modify_scaled(T::from_f64(decay), v, w))
+            modified_by(py, state, v, |factor, v| factor.modify_scaled(T::RealPart::rounded(decay), v, w))
         }
         with_numbers!(self, state => scaled(py, state, decay, v, weights))
     }
@@ -290,7 +294,7 @@ impl Cholesky {
         carried: &Bound<'py, Carried>,
         weights: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Modification> {
-        fn carrying<'py, T: Real>(
+        fn carrying<'py, T: Number>(
             py: Python<'py>,
             (state, carried): (&Shared<T>, &Bound<'py, Carried>),
             decay: f64,
@@ -303,7 +307,7 @@ impl Cholesky {
             let (y, mut carried) = (y.given(py)?, carried.get().alone::<T>()?);
             let carried = &mut *carried;
             modified_by(py, state, v, |factor, v| {
-                factor.modify_carrying(T::from_f64(decay), v, w, &y, carried)
+                factor.modify_carrying(T::RealPart::rounded(decay), v, w, &y, carried)
             })
         }
         with_numbers!(self, state => carrying(py, (state, carried), decay, (v, y), weights))

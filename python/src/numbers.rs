@@ -1,13 +1,34 @@
-//! Single and double precision, under their names in Python and Rust.
+//! The numbers of a factor, under their names in Python and Rust: real or complex, in single or double precision.
 
-use cholupdate::{RealScalar, Workspace};
+use crate::device::OnDevice;
+use crate::remote::{Refused, Remote};
+use cholupdate::faer::{c32, c64};
+use cholupdate::{AnyEngine, Cpu, Engine, EngineSpec, Error, RealScalar, Scalar, Workspace};
 use core::cell::RefCell;
 use numpy::Element;
 
-/// `float32` or `float64`.
-pub trait Real: RealScalar + Element {
+/// `float32`, `float64`, `complex64` or `complex128`.
+pub trait Number: Scalar<Part = <Self as Number>::RealPart> + Element {
     /// The NumPy name.
     const NAME: &'static str;
+    /// Whether they are complex.
+    const IS_COMPLEX: bool;
+    /// What is real also of a factor of complex numbers: weights, sums of squares, log det A.
+    type RealPart: Real;
+    /// What a factor of them is modified by.
+    type Engine: Engine<Self> + Send + Sync;
+    /// An argument in the memory of a GPU.
+    type Remote<'py>: Remote<'py, Self>;
+
+    /// Makes the engine of these settings. For complex numbers that is the CPU, whatever their kind.
+    ///
+    /// # Errors
+    /// Those of `AnyEngine::new`.
+    fn engine(settings: &EngineSpec) -> Result<Self::Engine, Error>;
+}
+
+/// `float32` or `float64`.
+pub trait Real: RealScalar + Number<RealPart = Self, Engine = AnyEngine> {
     /// The number of bits, for DLPack.
     const BITS: u8;
 
@@ -16,12 +37,26 @@ pub trait Real: RealScalar + Element {
 
     /// Converts to double precision, exactly.
     fn double(self) -> f64;
+
+    /// Rounds a number of double precision.
+    fn rounded(x: f64) -> Self;
 }
 
 macro_rules! real {
     ($type:ty, $name:literal) => {
-        impl Real for $type {
+        impl Number for $type {
             const NAME: &'static str = $name;
+            const IS_COMPLEX: bool = false;
+            type RealPart = Self;
+            type Engine = AnyEngine;
+            type Remote<'py> = OnDevice<'py>;
+
+            fn engine(settings: &EngineSpec) -> Result<AnyEngine, Error> {
+                AnyEngine::new(settings)
+            }
+        }
+
+        impl Real for $type {
             const BITS: u8 = 8 * size_of::<$type>() as u8;
 
             fn with_workspace<R>(call: impl FnOnce(&mut Workspace<Self>) -> R) -> R {
@@ -38,9 +73,32 @@ macro_rules! real {
             fn double(self) -> f64 {
                 self.into()
             }
+
+            fn rounded(x: f64) -> Self {
+                x as Self
+            }
+        }
+    };
+}
+
+macro_rules! complex {
+    ($type:ty, $name:literal, $real:ty) => {
+        impl Number for $type {
+            const NAME: &'static str = $name;
+            const IS_COMPLEX: bool = true;
+            type RealPart = $real;
+            type Engine = Cpu;
+            type Remote<'py> = Refused;
+
+            fn engine(settings: &EngineSpec) -> Result<Cpu, Error> {
+                let cpu = settings.threads.map_or_else(Cpu::default, Cpu::threads);
+                Ok(cpu.with_safeguard(settings.safeguard))
+            }
         }
     };
 }
 
 real!(f32, "float32");
 real!(f64, "float64");
+complex!(c32, "complex64", f32);
+complex!(c64, "complex128", f64);

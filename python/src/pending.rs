@@ -1,9 +1,9 @@
 //! The class `Pending`.
 
 use crate::errors::exception;
-use crate::factor::{Cholesky, Kept};
+use crate::factor::{Cholesky, with_numbers};
 use crate::modifying::{weights, weights_or};
-use crate::numbers::Real;
+use crate::numbers::Number;
 use crate::operands::Matrix;
 use crate::report::Modification;
 use crate::shared::{Outcome, Shared};
@@ -19,12 +19,7 @@ use std::sync::Arc;
 #[pyclass(frozen, weakref, module = "cholupdate")]
 pub struct Pending {
     factor: Py<Cholesky>,
-    outcome: EitherOutcome,
-}
-
-enum EitherOutcome {
-    Single(Arc<Outcome>),
-    Double(Arc<Outcome>),
+    outcome: Arc<Outcome>,
 }
 
 impl Pending {
@@ -35,15 +30,12 @@ impl Pending {
         downdate: bool,
     ) -> PyResult<Self> {
         let py = factor.py();
-        let outcome = match &factor.get().kept {
-            Kept::Single(state) => EitherOutcome::Single(begun(py, state, v, weights, downdate)?),
-            Kept::Double(state) => EitherOutcome::Double(begun(py, state, v, weights, downdate)?),
-        };
+        let outcome = with_numbers!(factor.get(), state => begun(py, state, v, weights, downdate)?);
         Ok(Self { factor: factor.clone().unbind(), outcome })
     }
 }
 
-fn begun<'py, T: Real>(
+fn begun<'py, T: Number>(
     py: Python<'py>,
     state: &Shared<T>,
     v: &Bound<'py, PyAny>,
@@ -57,13 +49,13 @@ fn begun<'py, T: Real>(
     state.writer()?.submit(py, |factor| factor.submit(&given, w).map(core::mem::forget))
 }
 
-fn waited<T: Real>(py: Python<'_>, state: &Shared<T>, outcome: &Outcome) -> PyResult<Modification> {
+fn waited<T: Number>(py: Python<'_>, state: &Shared<T>, outcome: &Outcome) -> PyResult<Modification> {
     let reader = state.reader()?;
     let waited = without_gil(py, || reader.wait_for(outcome));
     waited.map(Modification::from).map_err(|error| exception(py, error))
 }
 
-fn solved<'py, T: Real>(
+fn solved<'py, T: Number>(
     py: Python<'py>,
     state: &Shared<T>,
     outcome: &Arc<Outcome>,
@@ -71,17 +63,6 @@ fn solved<'py, T: Real>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let reader = state.reader()?;
     solved_by(py, (b, "b"), |rhs| reader.wait_and_solve(outcome, rhs))
-}
-
-/// Evaluates the same expression in either precision, which is that of the factor.
-macro_rules! with_outcome {
-    ($pending:expr, ($outcome:ident, $state:ident) => $body:expr) => {
-        match (&$pending.outcome, &$pending.factor.get().kept) {
-            (EitherOutcome::Single($outcome), Kept::Single($state)) => $body,
-            (EitherOutcome::Double($outcome), Kept::Double($state)) => $body,
-            _ => unreachable!("an outcome has the numbers of its factor"),
-        }
-    };
 }
 
 #[pymethods]
@@ -104,7 +85,7 @@ impl Pending {
     /// >>> round(f.submit([0.0, 1.0], downdate=True).wait().min_pivot_ratio, 12)
     /// 0.75
     fn wait(&self, py: Python<'_>) -> PyResult<Modification> {
-        with_outcome!(self, (outcome, state) => waited(py, state, outcome))
+        with_numbers!(self.factor.get(), state => waited(py, state, &self.outcome))
     }
 
     /// Waits for the modification and solves A X = B with the new A. The engine "cuda" queues both on the GPU as one step.
@@ -123,7 +104,7 @@ impl Pending {
     /// NotPositiveDefiniteError
     ///     The modification broke down, and nothing is solved. The factor is unchanged.
     fn solve<'py>(&self, py: Python<'py>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        with_outcome!(self, (outcome, state) => solved(py, state, outcome, b))
+        with_numbers!(self.factor.get(), state => solved(py, state, &self.outcome, b))
     }
 
     fn __repr__(&self) -> String {

@@ -4,7 +4,7 @@ use crate::argument::count;
 use crate::extension::Extension;
 use crate::factor::{Cholesky, with_numbers};
 use crate::indices::{index, rows, selection};
-use crate::numbers::Real;
+use crate::numbers::Number;
 use crate::operands::Matrix;
 use crate::report::Modification;
 use crate::shared::{Changed, Factor, Shared};
@@ -12,7 +12,7 @@ use cholupdate::Operand;
 use pyo3::prelude::*;
 
 /// A change of the columns of A from index `at` on.
-fn put<'py, T: Real>(
+fn put<'py, T: Number>(
     py: Python<'py>,
     state: &Shared<T>,
     at: &Bound<'py, PyAny>,
@@ -59,7 +59,7 @@ impl Cholesky {
         cross: &Bound<'py, PyAny>,
         corner: &Bound<'py, PyAny>,
     ) -> PyResult<Modification> {
-        fn appended<'py, T: Real>(
+        fn appended<'py, T: Number>(
             py: Python<'py>,
             state: &Shared<T>,
             cross: &Bound<'py, PyAny>,

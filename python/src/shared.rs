@@ -10,26 +10,26 @@
 use crate::current::KeepsCurrent;
 use crate::errors::{exception, in_use};
 use crate::interrupts::is_handling;
-use crate::numbers::Real;
+use crate::numbers::Number;
 use crate::threads::without_gil;
-use cholupdate::{AnyEngine, Cholesky, Error, Modification, OperandMut};
+use cholupdate::{Cholesky, Error, Modification, OperandMut};
 use pyo3::prelude::*;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
-/// A factor on any engine.
-pub type Factor<T> = Cholesky<T, AnyEngine>;
+/// A factor on any engine of its numbers.
+pub type Factor<T> = Cholesky<T, <T as Number>::Engine>;
 
 /// The outcome of a modification.
 pub type Changed = Result<Modification, Error>;
 
 /// The factor and its two locks.
-pub struct Shared<T: Real>(RwLock<RwLock<State<T>>>);
+pub struct Shared<T: Number>(RwLock<RwLock<State<T>>>);
 
 /// The outcome of a submitted modification, once it is known.
 pub type Outcome = OnceLock<Changed>;
 
 /// The state that the locks guard.
-pub struct State<T: Real> {
+pub struct State<T: Number> {
     factor: KeepsCurrent<Factor<T>>,
     /// The number of changes of A. An extension is valid while it equals the number at which the extension was made.
     changes: u64,
@@ -37,7 +37,7 @@ pub struct State<T: Real> {
     in_flight: Option<Arc<Outcome>>,
 }
 
-impl<T: Real> State<T> {
+impl<T: Number> State<T> {
     pub fn factor(&self) -> &Factor<T> {
         &self.factor
     }
@@ -91,7 +91,7 @@ pub fn wait<'s, S, G>(
     Ok(unpoisoned(wait(lock)))
 }
 
-impl<T: Real> Shared<T> {
+impl<T: Number> Shared<T> {
     pub fn new(factor: Factor<T>) -> Self {
         Self(RwLock::new(RwLock::new(State {
             factor: KeepsCurrent::new(factor),
@@ -141,9 +141,9 @@ impl<T: Real> Shared<T> {
 }
 
 /// A does not change while this lives.
-pub struct Reader<'a, T: Real>(RwLockReadGuard<'a, RwLock<State<T>>>);
+pub struct Reader<'a, T: Number>(RwLockReadGuard<'a, RwLock<State<T>>>);
 
-impl<T: Real> Reader<'_, T> {
+impl<T: Number> Reader<'_, T> {
     /// Reads the factor, concurrently with other readers. To be called without the GIL.
     ///
     /// # Errors
@@ -203,9 +203,9 @@ impl<T: Real> Reader<'_, T> {
 }
 
 /// No other thread uses the factor while this lives.
-pub struct Writer<'a, T: Real>(RwLockWriteGuard<'a, RwLock<State<T>>>);
+pub struct Writer<'a, T: Number>(RwLockWriteGuard<'a, RwLock<State<T>>>);
 
-impl<T: Real> Writer<'_, T> {
+impl<T: Number> Writer<'_, T> {
     fn state(&mut self) -> &mut State<T> {
         unpoisoned(self.0.get_mut())
     }

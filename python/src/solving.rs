@@ -2,20 +2,19 @@
 
 use crate::argument::Argument;
 use crate::arrays::{self, to_numpy, view_mut};
-use crate::device::DeviceArray;
 use crate::errors::exception;
 use crate::factor::{Cholesky, with_numbers};
-use crate::numbers::Real;
+use crate::numbers::{Number, Real};
 use crate::operands::{Matrix, like};
+use crate::remote::Remote;
 use crate::shared::{Factor, Shared};
 use crate::there::{Made, made};
 use crate::threads::without_gil;
-use cholupdate::cuda::DeviceMatrix;
 use cholupdate::{Error, OperandMut, RefactorPolicy};
 use pyo3::prelude::*;
 
 /// Applies `apply` to a copy of an argument. The result has the library, device and shape of the argument.
-fn solved<'py, T: Real>(
+fn solved<'py, T: Number>(
     py: Python<'py>,
     state: &Shared<T>,
     apply: fn(&Factor<T>, &mut OperandMut<'_, T>) -> Result<(), Error>,
@@ -26,7 +25,7 @@ fn solved<'py, T: Real>(
 }
 
 /// As `solved`, by `solve`, which is called without the GIL.
-pub fn solved_by<'py, T: Real>(
+pub fn solved_by<'py, T: Number>(
     py: Python<'py>,
     (b, name): (&Bound<'py, PyAny>, &str),
     solve: impl FnOnce(OperandMut<'_, T>) -> Result<(), Error> + Send,
@@ -45,16 +44,7 @@ pub fn solved_by<'py, T: Real>(
             done.map_err(|error| exception(py, error))?;
             like(x.into_any(), b)
         }
-        Matrix::Device(given) => {
-            let (view, is_vector) = (given.view::<T>(py)?, given.ndim() < 2);
-            let x = without_gil(py, || {
-                let mut x: DeviceMatrix<T> = view.to_matrix()?;
-                solve(x.view_mut().into())?;
-                Ok(x)
-            });
-            let x = x.map_err(|error| exception(py, error))?;
-            DeviceArray::new(x, given.ordinal(), is_vector).like(b)
-        }
+        Matrix::Device(given) => given.solved(b, solve),
     }
 }
 
@@ -296,7 +286,7 @@ impl Cholesky {
 }
 
 /// Converts X from host memory to the library, device and shape of B.
-pub fn as_given<'py, T: Real>(
+pub fn as_given<'py, T: Number>(
     py: Python<'py>,
     x: cholupdate::faer::Mat<T>,
     (b, given): (&Bound<'py, PyAny>, &Matrix<'py, T>),
@@ -306,11 +296,6 @@ pub fn as_given<'py, T: Real>(
             let x = to_numpy(py, x.as_ref(), false)?.into_any();
             like(if given.ndim() == 2 { x } else { x.call_method1("reshape", (-1,))? }, b)
         }
-        Matrix::Device(given) => {
-            let device = crate::settings::device_for(py, given.ordinal())?;
-            let x = without_gil(py, || DeviceMatrix::from_host(&device, &x))
-                .map_err(|error| exception(py, error))?;
-            DeviceArray::new(x, given.ordinal(), given.ndim() < 2).like(b)
-        }
+        Matrix::Device(given) => given.returned(x, b),
     }
 }

@@ -9,7 +9,7 @@ use crate::argument::kind;
 use crate::device::{self, DeviceArray};
 use crate::errors::{exception_naming, wrong_type, wrong_value};
 use crate::functions::How;
-use crate::numbers::Real;
+use crate::numbers::{Number, Real};
 use crate::settings::device_for;
 use crate::threads::without_gil;
 use cholupdate::Error;

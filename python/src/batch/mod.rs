@@ -37,7 +37,7 @@ use self::shared::Shared;
 use crate::argument::Argument;
 use crate::errors::{exception, exception_of};
 use crate::indices::{Counted, index_of};
-use crate::numbers::Real;
+use crate::numbers::Number;
 use crate::threads::without_gil;
 use cholupdate::EngineKind;
 use numpy::PyArray1;

@@ -5,7 +5,7 @@ use super::gpu_stacks::{GpuArray, GpuStack};
 use crate::arrays::{self, Array, is_writeable, usable};
 use crate::device::{self, is_on_device};
 use crate::errors::{in_use, wrong_type, wrong_value};
-use crate::numbers::Real;
+use crate::numbers::{Number, Real};
 use cholupdate::cuda::BatchOperand;
 use cholupdate::{BatchMut, BatchRef, Error};
 use numpy::prelude::*;

@@ -19,7 +19,7 @@ use crate::argument::Argument;
 use crate::arrays::to_numpy;
 use crate::carried::vector;
 use crate::errors::{exception, seen_from_above, wrong_type, wrong_value};
-use crate::numbers::Real;
+use crate::numbers::{Number, Real};
 use crate::operands::{Matrix, Triangle};
 use crate::threads::without_gil;
 use cholupdate::Cpu;
@@ -123,9 +123,9 @@ fn cpu(threads: Option<usize>) -> Cpu {
     threads.map_or_else(Cpu::default, Cpu::threads)
 }
 
-fn of_matrix<T: Real>(
-    py: Python<'_>,
-    (a, upper): (&Matrix<'_, T>, bool),
+fn of_matrix<'py, T: Real>(
+    py: Python<'py>,
+    (a, upper): (&Matrix<'py, T>, bool),
     threads: Option<usize>,
 ) -> PyResult<Shared<T>> {
     let a = a.given(py)?;
@@ -133,9 +133,9 @@ fn of_matrix<T: Real>(
     factor.map(Shared::new).map_err(|error| exception(py, seen_from_above(error, upper)))
 }
 
-fn of_factor<T: Real>(
-    py: Python<'_>,
-    (l, d): (&Matrix<'_, T>, &Bound<'_, PyAny>),
+fn of_factor<'py, T: Real>(
+    py: Python<'py>,
+    (l, d): (&Matrix<'py, T>, &Bound<'_, PyAny>),
     threads: Option<usize>,
 ) -> PyResult<Shared<T>> {
     let (l, d) = (l.given(py)?, vector::<T>(d, "d")?);
