@@ -14,6 +14,9 @@ _Array = TypeVar("_Array", bound=_SupportsDLPack)
 _Rows: TypeAlias = SupportsIndex | Iterable[SupportsIndex] | slice | Sequence[bool] | NDArray[np.bool_]
 _Matrix: TypeAlias = ArrayLike | _SupportsDLPack
 _Out = TypeVar("_Out", bound=NDArray[Any] | _SupportsDLPack)
+_FactorDType: TypeAlias = (
+    np.dtype[np.float32] | np.dtype[np.float64] | np.dtype[np.complex64] | np.dtype[np.complex128]
+)
 _Safeguard: TypeAlias = Literal["shadow_buffer", "dry_run", "none"]
 
 __all__ = [
@@ -139,7 +142,7 @@ class Cholesky:
     @property
     def capacity(self) -> int: ...
     @property
-    def dtype(self) -> np.dtype[np.float32] | np.dtype[np.float64]: ...
+    def dtype(self) -> _FactorDType: ...
     @property
     def engine(self) -> str: ...
     def __len__(self) -> int: ...

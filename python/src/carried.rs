@@ -15,8 +15,9 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// Right-hand sides of least squares that `Cholesky.modify_carrying` updates together with the factor.
 ///
-/// For observations X (one in each row) and observed values y, A = Xᵀ X and b = Xᵀ y are the normal equations A β = b. The class
-/// stores z = L⁻¹ b and the residual sums of squares ‖y − X β‖², LINPACK's Z and RHO² of `dchud`. ``f.solve_lt(z)`` computes β.
+/// For observations X (one in each row) and observed values y, A = Xᵀ X and b = Xᵀ y are the normal equations A β = b. (Of complex
+/// numbers the columns of V are those of Xᴴ, and ``y`` is not conjugated.) The class stores z = L⁻¹ b and the residual sums of
+/// squares ‖y − X β‖², LINPACK's Z and RHO² of `dchud`. ``f.solve_lt(z)`` computes β.
 ///
 /// Parameters
 /// ----------
@@ -25,7 +26,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 /// b : array_like, shape (n, m) or (n,)
 ///     Xᵀ y, of the factor's dtype.
 /// sums : array_like, shape (m,)
-///     The sums of the squares of y.
+///     The sums of the squares of y, real.
 ///
 /// Examples
 /// --------

@@ -13,19 +13,22 @@ use cholupdate::{EngineKind, EngineSpec};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// The Cholesky factor L of a symmetric positive definite matrix A = L Lᵀ. Its methods update L when A changes.
+/// The Cholesky factor L of a symmetric or Hermitian positive definite matrix A = L Lᵀ. Its methods update L when A changes.
+///
+/// If A is complex, every transpose here and in the methods is a conjugate transpose: A = L Lᴴ, and L has a real positive diagonal.
 ///
 /// Parameters
 /// ----------
 /// a : array_like, shape (n, n)
-///     A. Only one triangle is read. The factor has its dtype, float32 or float64. Integers in host
-///     memory become float64.
+///     A. Only one triangle is read, and of the diagonal only the real part. The factor has its dtype: float32, float64,
+///     complex64 or complex128. Integers in host memory become float64.
 /// upper : bool, default False
 ///     Read the upper triangle of `a` instead of the lower one.
 /// engine : {"cpu", "hybrid", "cuda", "opencl"}, default "cpu"
 ///     Where the factor is stored: in host memory ("cpu"), in host memory and streamed through an NVIDIA GPU ("hybrid") or an
 ///     OpenCL device ("opencl"), or in the memory of an NVIDIA GPU ("cuda"). ``"cuda:1"`` selects the second GPU, ``"opencl:1"``
 ///     the second OpenCL device, of which GPUs come first; ``"cuda:0-3"`` distributes the rows over the memory of four GPUs.
+///     Complex factors are on the engine "cpu", and their arguments in host memory.
 /// threads : int, optional
 ///     The maximum number of threads of the engine "cpu". By default, and with -1, the number of processors.
 /// safeguard : {"shadow_buffer", "dry_run", "none"}, default "shadow_buffer"
@@ -43,6 +46,8 @@ use pyo3::types::{PyDict, PyTuple};
 ///
 /// Notes
 /// -----
+/// Weights, δ, log det A and reports are real, also if A is complex.
+///
 /// After an exception the factor is unchanged, bit for bit. Only two failures lose it: a GPU that fails during a change, and a
 /// downdate that breaks down without a safeguard. All later calls then raise `PoisonedError`.
 ///
@@ -204,8 +209,8 @@ impl Cholesky {
     /// ----------
     /// l : array_like, shape (n, n)
     ///     L, lower triangular, with A = L Lᵀ; or, with `upper`, R, upper triangular, with A = Rᵀ R. The other triangle is not
-    ///     read. A column of L with a negative diagonal entry is negated, which does not change A. If a diagonal entry is zero, A
-    ///     is singular, as with `zeros`.
+    ///     read. A column of L with a negative diagonal entry is negated, which does not change A; a complex one is multiplied by
+    ///     the phase that makes the entry real and positive. If a diagonal entry is zero, A is singular, as with `zeros`.
     /// upper : bool, default False
     ///     Whether `l` is upper triangular.
     /// engine, threads, safeguard
@@ -251,7 +256,7 @@ impl Cholesky {
     /// n : int
     ///     The order.
     /// dtype : dtype_like, optional
-    ///     float64, the default, or float32.
+    ///     float64, the default, float32, complex64 or complex128.
     /// engine, threads, safeguard
     ///     As for `Cholesky`.
     ///

@@ -33,7 +33,7 @@ pub struct How {
 /// The factor of A + V diag(w) Vᵀ, computed from that of A, for factors stored in arrays.
 ///
 /// To change one factor many times, use `Cholesky`: it is faster, and checks the factor once. For many factors, that is
-/// `CholeskyBatch`.
+/// `CholeskyBatch`. Complex factors are those of `Cholesky` alone.
 ///
 /// The arguments may have further, leading dimensions: stacks of matrices, whose leading dimensions are broadcast by NumPy's rules.
 /// Each matrix is then modified as if it were alone.

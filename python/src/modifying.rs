@@ -71,7 +71,8 @@ impl Cholesky {
     /// v : array_like, shape (n, k) or (n,)
     ///     V, or its only column. An array of the factor's dtype in host memory is read in place, with any strides. An array in
     ///     the memory of a GPU (any object with ``__dlpack__``) is read in place if it is in Fortran order, else copied on the
-    ///     GPU. Integers in host memory are converted; another floating-point dtype raises `TypeError`.
+    ///     GPU. Integers in host memory are converted, and for a complex factor real numbers of its precision; another dtype raises
+    ///     `TypeError`.
     ///
     /// Returns
     /// -------
@@ -134,7 +135,7 @@ impl Cholesky {
     /// v : array_like, shape (n, k) or (n,)
     ///     As for `update`.
     /// weights : array_like, shape (k,)
-    ///     w, in host memory.
+    ///     w, real, in host memory.
     ///
     /// Returns
     /// -------

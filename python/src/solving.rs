@@ -231,7 +231,7 @@ impl Cholesky {
         with_numbers!(self, state => state.look(py, |factor| Ok(factor.needs_refactor(&policy))))
     }
 
-    /// A copy of the factor L, or of R = Lᵀ.
+    /// A copy of the factor L, or of R = Lᵀ (Lᴴ of complex numbers).
     ///
     /// Parameters
     /// ----------
