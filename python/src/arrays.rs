@@ -235,7 +235,7 @@ fn not_supported(name: &str, found: &str) -> PyErr {
 fn not_the_factors<T: Number, N: Number>(name: &str, found: &str) -> PyErr {
     let (has, expected) = (T::NAME, N::NAME);
     let is_complex = found.starts_with("complex");
-    if !is_floating(found) && !(is_complex && N::IS_COMPLEX) {
+    if !(is_floating(found) || is_complex && N::IS_COMPLEX) {
         let expected = if N::IS_COMPLEX { "real or complex numbers" } else { "real numbers" };
         return wrong_type(format!("`{name}` has dtype {found}, expected {expected}"));
     }

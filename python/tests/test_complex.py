@@ -21,8 +21,8 @@ DTYPES = [np.complex64, np.complex128]
 
 
 def columns(n: int, k: int, dtype: Any = np.complex128, seed: int = 1, size: float = 0.1) -> Array:
-    parts = size * np.random.default_rng(seed).standard_normal((2, n, k))
-    return (parts[0] + 1j * parts[1]).astype(dtype)
+    parts: Array = size * np.random.default_rng(seed).standard_normal((2, n, k))
+    return np.asarray(parts[0] + 1j * parts[1], dtype)
 
 
 def hpd(n: int, dtype: Any = np.complex128, seed: int = 0) -> Array:
@@ -346,5 +346,5 @@ def test_empty_factors() -> None:
     f = cu.Cholesky(np.zeros((0, 0), complex))
     assert f.order == 0 and f.log_det() == 0.0 and f.condition() == 1.0
     f.update(np.zeros((0, 3)))
-    f.append(np.zeros((0, 2)), [[4.0, 0.0], [2.0j, 5.0]])
-    np.testing.assert_allclose(f.factor(), [[2.0, 0.0], [1.0j, 2.0]])
+    f.append(np.zeros((0, 2)), np.array([[4.0, 0.0], [2.0j, 5.0]]))
+    np.testing.assert_allclose(f.factor(), np.array([[2.0, 0.0], [1.0j, 2.0]]))

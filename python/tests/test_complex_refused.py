@@ -10,9 +10,8 @@ import pytest
 
 import cholupdate as cu
 from cholupdate.scipy import cholesky_update
-from fake_cuda import Driver
+from fake_cuda import Driver, put
 from problems import spd
-from test_device import put
 
 EYE = np.eye(3, dtype=np.complex128)
 HALF = np.eye(3, dtype=np.complex64)
