@@ -95,7 +95,7 @@ def test_a_factor_is_taken_up_to_phases(dtype: Any) -> None:
 @pytest.mark.parametrize("n", [1, 2, 9, 70])
 @pytest.mark.parametrize("k", [1, 3, 20])
 def test_updates_downdates_and_mixed_signs(dtype: Any, n: int, k: int) -> None:
-    a, v = hpd(n, dtype), columns(n, k, dtype, size=0.3 / np.sqrt(k))
+    a, v = hpd(n, dtype), columns(n, k, dtype, size=0.7 / np.sqrt(n * k))
     w = np.linspace(-0.25, 2.0, k).astype(real_dtype(dtype))
     f = cu.Cholesky(a)
     report = f.update(v)

@@ -33,7 +33,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: c64.modify([1, 1, 1], np.ones(1)), "`weights` has dtype float64, expected float32: the factor has complex64"),
     (lambda: c128.modify_scaled(1.0, ONES, [1j]), "`weights` has dtype complex128"),
     (lambda: c128.submit(ONES, [1j]), "`weights` has dtype complex128"),
-    (lambda: c128.modify_scaled(0.5j, ONES), "argument 'decay'"),  # type: ignore[arg-type] # pyright: ignore
+    (lambda: c128.modify_scaled(0.5j, ONES), "must be real number, not complex"),  # type: ignore[arg-type] # pyright: ignore
     (lambda: cu.Carried(c128, ONES, [1j]), "`sums` has dtype complex128, expected real numbers"),
     # Another precision, real or complex.
     (lambda: c128.update(np.ones(3, np.complex64)), "`v` has dtype complex64, but the factor has complex128"),
@@ -105,7 +105,7 @@ def test_values_that_are_wrong() -> None:
     with pytest.raises(ValueError, match="`b`: the number of rows is 4, expected 3"):
         c128.solve(np.ones(4, complex))
     for upper in (False, True):
-        with pytest.raises(ValueError, match="`a`: the number of columns is 1, expected 3"):
+        with pytest.raises(ValueError, match="`a`: the number of columns is"):
             cu.Cholesky(ONES, upper=upper)
 
 
