@@ -171,6 +171,7 @@ impl<R: Float> Signed<R> {
 }
 
 /// y ← scale x, for the entries of x.
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 #[inline(always)]
 pub(crate) fn copy_scaled<T: Number>(y: &mut [T], x: ColRef<'_, T>, scale: T::Part) {
     match x.try_as_col_major() {
