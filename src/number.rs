@@ -71,6 +71,8 @@ pub trait Number:
     fn fused<S: Simd>(a: Self, b: Self, c: Self) -> Self;
     /// x a + c for a real number x, fused where `S` fuses.
     fn fused_times<S: Simd>(x: Self::Part, a: Self, c: Self) -> Self;
+    /// sum ± |x|², with a minus if so asked, fused where `S` fuses.
+    fn plus_square<S: Simd>(x: Self, minus: bool, sum: Self::Part) -> Self::Part;
     fn is_finite(self) -> bool;
     /// The real numbers of which these consist, each real part before the imaginary part.
     fn parts(of: &[Self]) -> &[Self::Part];

@@ -105,6 +105,11 @@ macro_rules! complex {
                 Self { re: part(a.re, c.re), im: part(a.im, c.im) }
             }
             #[inline(always)]
+            fn plus_square<S: Simd>(x: Self, minus: bool, sum: $r) -> $r {
+                let sum = <$r as Number>::plus_square::<S>(x.re, minus, sum);
+                <$r as Number>::plus_square::<S>(x.im, minus, sum)
+            }
+            #[inline(always)]
             fn reals<S: Simd>(x: Self::Vector<S>) -> <$r as Number>::Vector<S> {
                 x[0]
             }

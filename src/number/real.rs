@@ -92,6 +92,10 @@ macro_rules! float {
                 <Self as Number>::fused::<S>(x, a, c)
             }
             #[inline(always)]
+            fn plus_square<S: Simd>(x: Self, minus: bool, sum: Self) -> Self {
+                <Self as Number>::fused::<S>(if minus { -x } else { x }, x, sum)
+            }
+            #[inline(always)]
             fn reals<S: Simd>(x: Self::Vector<S>) -> Self::Vector<S> {
                 x
             }

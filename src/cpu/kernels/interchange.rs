@@ -189,7 +189,8 @@ pub(super) unsafe fn apply_by_column<T: Number, S: Simd, A: Rows<T, S>, const RV
                         let b = T::splat(simd, (*reflector.b(r).add(j)).conj());
                         w = T::mul_add(simd, load_v(r), b, w);
                     }
-                    let [s, x, two] = [s, x, T::Part::TWO].map(|x| T::Part::splat(simd, x));
+                    let (s, x) = (T::Part::splat(simd, s), T::Part::splat(simd, x));
+                    let two = T::Part::splat(simd, T::Part::TWO);
                     let d = T::times_add(simd, s, w, T::vtimes(simd, x, l));
                     (T::vadd(simd, l, d), T::times_add(simd, two, l, d))
                 };

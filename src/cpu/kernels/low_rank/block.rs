@@ -213,7 +213,7 @@ impl<T: Number> LowRank<T> {
                         new = old;
                     } else {
                         let Coefficients { p, x, g, .. } = coefficients;
-                        let [p, g] = [p, g].map(|all| T::splat(simd, all[j]));
+                        let (p, g) = (T::splat(simd, p[j]), T::splat(simd, g[j]));
                         let x = T::Part::splat(simd, x[j].real());
                         let d = T::mul_add(simd, g, v, T::vtimes(simd, x, l));
                         change =

@@ -61,9 +61,7 @@ pub(super) unsafe fn solve<T: Number, S: Simd>(
         // The quotient to its last digit. The chain does not wait for it.
         let rest = T::fused_times::<S>(-pivots[i], chain[i], x);
         p[i] = T::fused_times::<S>(inverse, rest, chain[i]);
-        let next = T::parts(core::slice::from_ref(&p[i]))
-            .iter()
-            .fold(t, |t, &p| <T::Part as Number>::fused::<S>(if minus { -p } else { p }, p, t));
+        let next = T::plus_square::<S>(p[i], minus, t);
         (before[i], after[i], t) = (t, next, next);
     }
     within_limits(t).then_some(solution)

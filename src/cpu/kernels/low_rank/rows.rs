@@ -192,7 +192,7 @@ impl<T: Number> LowRank<T> {
                         continue;
                     }
                     let Coefficients { p, x, g, .. } = &of_block[r];
-                    let [p, g] = [p, g].map(|all| T::splat(simd, all[j]));
+                    let (p, g) = (T::splat(simd, p[j]), T::splat(simd, g[j]));
                     let x = T::Part::splat(simd, x[j].real());
                     for i in 0..RV {
                         let l = new[i];

@@ -42,12 +42,12 @@ impl<T: Number> Coefficients<T> {
         minus: bool,
     ) -> (T::Vector<S>, T::Vector<S>) {
         let (x, g) = (self.x[j].real(), self.g[j].real());
-        let [p, turn] = [&self.p, &self.interchanges].map(|all| T::splat(simd, all[j]));
+        let (p, turn) = (T::splat(simd, self.p[j]), T::splat(simd, self.interchanges[j]));
         let other;
         let new;
         if T::PARTS == 1 {
             other = T::vmul(simd, turn, v);
-            let [x, g] = [x, g].map(|x| T::Part::splat(simd, x));
+            let (x, g) = (T::Part::splat(simd, x), T::Part::splat(simd, g));
             new = if minus {
                 let left = T::neg_mul_add(simd, T::vreal(simd, x), other, T::vsub(simd, l, other));
                 T::vover(simd, left, g)
@@ -60,7 +60,7 @@ impl<T: Number> Coefficients<T> {
             let (whole, scaled) = (T::of_real(size), T::Part::splat(simd, size));
             let turned = Sums::<T, S>::zero(simd).plus_product(simd, turn, v);
             other = T::vover(simd, turned.rounded(simd), scaled);
-            let [x, g] = [x, g * size].map(|x| T::splat(simd, T::of_real(x)));
+            let (x, g) = (T::splat(simd, T::of_real(x)), T::splat(simd, T::of_real(g * size)));
             new = if minus {
                 let negative = turned.negated(simd);
                 let left = Sums::zero(simd).plus_product(simd, l, T::splat(simd, whole));
