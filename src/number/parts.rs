@@ -1,6 +1,8 @@
 //! Registers of complex numbers as they are in memory, and their real and imaginary parts.
 
-use super::{Float, is_portable};
+use super::Float;
+#[cfg(target_arch = "x86_64")]
+use super::is_portable;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::{
     __m256, __m256d, __m512, __m512d, _mm256_permute2f128_pd, _mm256_permute2f128_ps, _mm256_shuffle_ps,
