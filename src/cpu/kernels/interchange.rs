@@ -127,16 +127,17 @@ impl<T: Number, S: Simd> Places<T, S> {
     #[inline(always)]
     pub fn through(self, simd: S, l: T::Vector<S>, minus: bool) -> T::Vector<S> {
         let Self { other, size, sum, s, x, b } = self;
-        let splat = |x: T::Part| T::splat(simd, T::of_real(x));
-        let s = s * size;
+        let (s, x) = (s * size, T::splat(simd, T::of_real(x)));
         if minus {
-            let negative = other.negated(simd);
-            let taken = Sums::zero(simd).plus_product(simd, l, splat(size)).plus_sum(simd, negative);
-            let taken = taken.plus_times(simd, splat(x), negative).plus_times(simd, splat(-s), sum);
+            let (negative, whole) = (other.negated(simd), T::splat(simd, T::of_real(size)));
+            let taken = Sums::zero(simd).plus_product(simd, l, whole).plus_sum(simd, negative);
+            let taken = taken.plus_times(simd, x, negative);
+            let taken = taken.plus_times(simd, T::splat(simd, T::of_real(-s)), sum);
             T::vover(simd, taken.rounded(simd), T::Part::splat(simd, s * b))
         } else {
-            let sum = sum.plus_product(simd, l, splat(b));
-            let new = other.plus_times(simd, splat(x), other).plus_times(simd, splat(s), sum);
+            let sum = sum.plus_product(simd, l, T::splat(simd, T::of_real(b)));
+            let new = other.plus_times(simd, x, other);
+            let new = new.plus_times(simd, T::splat(simd, T::of_real(s)), sum);
             T::vover(simd, new.rounded(simd), T::Part::splat(simd, size))
         }
     }
@@ -167,27 +168,31 @@ pub(super) unsafe fn apply_by_column<T: Number, S: Simd, A: Rows<T, S>, const RV
             let interchange = reflector.interchange(j);
             for i in 0..RV {
                 let at = |r: usize| tile.v.add(r * tile.v_stride + i * lanes);
-                let load_v = |r: usize| rows.load_v(simd, i, at(r), tile.apart());
+                let apart = tile.apart();
                 let l = rows.load(simd, i, src.add(i * lanes));
                 let (new, u) = if let Some((p, turn)) = interchange {
                     let size = T::turn_size(turn);
-                    let other = Sums::zero(simd).plus_product(simd, T::splat(simd, turn), load_v(p));
+                    let other = Sums::zero(simd).plus_product(
+                        simd,
+                        T::splat(simd, turn),
+                        rows.load_v(simd, i, at(p), apart),
+                    );
                     let mut sum = Sums::<T, S>::zero(simd);
                     for r in (0..reflector.rank).filter(|&r| r != p) {
                         let b = T::splat(simd, (*reflector.b(r).add(j)).conj());
-                        sum = sum.plus_product(simd, load_v(r), b);
+                        sum = sum.plus_product(simd, rows.load_v(simd, i, at(r), apart), b);
                     }
                     let places = Places { other, size, sum, s, x, b: (*reflector.b(p).add(j)).real() };
                     let new = places.through(simd, l, minus);
                     let (before, behind) = if minus { (new, l) } else { (l, new) };
-                    rows.store_v(simd, i, at(p), tile.apart(), before);
+                    rows.store_v(simd, i, at(p), apart, before);
                     let other = T::vover(simd, other.rounded(simd), T::Part::splat(simd, size));
                     (new, T::vadd(simd, other, behind))
                 } else {
                     let mut w = zero;
                     for r in 0..reflector.rank {
                         let b = T::splat(simd, (*reflector.b(r).add(j)).conj());
-                        w = T::mul_add(simd, load_v(r), b, w);
+                        w = T::mul_add(simd, rows.load_v(simd, i, at(r), apart), b, w);
                     }
                     let (s, x) = (T::Part::splat(simd, s), T::Part::splat(simd, x));
                     let two = T::Part::splat(simd, T::Part::TWO);
@@ -197,8 +202,8 @@ pub(super) unsafe fn apply_by_column<T: Number, S: Simd, A: Rows<T, S>, const RV
                 rows.store(simd, i, dst.add(i * lanes), new);
                 for r in 0..reflector.rank {
                     let b = T::splat(simd, *reflector.b(r).add(j));
-                    let v = load_v(r);
-                    rows.store_v(simd, i, at(r), tile.apart(), T::neg_mul_add(simd, u, b, v));
+                    let v = rows.load_v(simd, i, at(r), apart);
+                    rows.store_v(simd, i, at(r), apart, T::neg_mul_add(simd, u, b, v));
                 }
             }
         }
