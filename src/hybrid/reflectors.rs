@@ -59,9 +59,10 @@ impl<T: Real> Group<'_, T> {
                 for (r, x) in b.iter_mut().enumerate() {
                     *x = *reflector.b(r).add(place);
                 }
-                let interchange =
-                    if reflector.interchanged() { *reflector.interchanges().add(place) } else { T::ZERO };
-                (rest[0], rest[1]) = (*reflector.x().add(place), interchange);
+                let interchange = if reflector.interchanged() { reflector.interchange(place) } else { None };
+                // The column of V from 1 on, with the sign.
+                let signed = interchange.map_or(T::ZERO, |(p, sign)| T::from_f64((p + 1) as f64) * sign);
+                (rest[0], rest[1]) = (*reflector.x().add(place), signed);
             }
         }
     }
