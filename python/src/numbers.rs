@@ -20,7 +20,7 @@ pub trait Number: Scalar<Part = <Self as Number>::RealPart> + Element {
     /// An argument in the memory of a GPU.
     type Remote<'py>: Remote<'py, Self>;
 
-    /// Makes the engine of these settings. For complex numbers that is the CPU, whatever their kind.
+    /// Makes the engine of these settings. For complex numbers it is the CPU; other engines have been refused.
     ///
     /// # Errors
     /// Those of `AnyEngine::new`.

@@ -25,19 +25,13 @@ impl<T: Element> CarriedZ<T> {
     pub fn copy_from(&mut self, z: MatRef<'_, T>) {
         self.count = z.ncols();
         self.rows.resize_with(z.ncols(), z.nrows(), |_, _| T::ZERO);
-        for (i, row) in z.row_iter().enumerate() {
-            self.rows.col_mut(i).iter_mut().zip(row.iter()).for_each(|(to, z)| *to = z.conj());
-        }
+        self.rows.copy_from(z.adjoint());
     }
 
     /// Copies z back, from row `start` on. (n × m)
     pub fn put(&self, start: usize, z: MatMut<'_, T>) {
         let rows = z.nrows() - start;
-        for (row, from) in
-            z.subrows_mut(start, rows).row_iter_mut().zip(self.rows.subcols(start, rows).col_iter())
-        {
-            row.iter_mut().zip(from.iter()).for_each(|(to, z)| *to = z.conj());
-        }
+        z.subrows_mut(start, rows).copy_from(self.rows.subcols(start, rows).adjoint());
     }
 
     /// Their position below a factor of this order.

@@ -368,9 +368,7 @@ impl<T: Element> HostFactor<T> {
         let (order, rank, count) = (v.nrows(), v.ncols(), z.ncols());
         let mut all = Mat::zeros(order + count, rank);
         all.subrows_mut(0, order).copy_from(v);
-        for (row, column) in all.as_mut().subrows_mut(order, count).row_iter_mut().zip(y.col_iter()) {
-            row.iter_mut().zip(column.iter()).for_each(|(to, y)| *to = y.conj());
-        }
+        all.subrows_mut(order, count).copy_from(y.adjoint());
         let staged = self.stage_given(&Operand::Host(all.as_ref()), weights)?;
         self.carried.copy_from(z);
         // The bound is on rows of L, to which only V adds.

@@ -44,7 +44,7 @@ fn work_on_another_device_leaves_the_first_one_current() {
         assert_eq!(current(), inside);
     });
     assert_eq!(current(), before);
-    // Where nobody asks, the device stays the current one.
+    // If no caller asks for its context back, the device stays current.
     on_the_second();
     assert_ne!(current(), before);
 }
