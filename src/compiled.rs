@@ -41,9 +41,24 @@ macro_rules! compiled {
 
 pub(crate) use compiled;
 
-/// Declares a trait of functions of a scalar, and implements it for the scalar types: generic code that has the trait calls
+/// Declares a trait of functions of a scalar, and implements it for the real scalar types, or, if it is one `of elements`, for the
+/// complex ones as well: generic code that has the trait calls
 /// functions that are compiled in this crate. `Self` is the scalar. Private in effect: the modules are not exported.
 macro_rules! functions {
+    ($(#[$doc:meta])* $of:ident of elements {
+        $($(#[$attribute:meta])* $name:ident($($arg:ident: $type:ty),* $(,)?) -> $result:ty = $function:expr;)*
+    }) => {
+        $(#[$doc])*
+        #[allow(private_interfaces, reason = "public in name only: the module is not exported")]
+        pub trait $of: crate::element::Element {
+            $($(#[$attribute])* #[doc(hidden)] fn $name($($arg: $type),*) -> $result;)*
+        }
+
+        crate::compiled::functions!(f32: $of { $($(#[$attribute])* $name($($arg: $type),*) -> $result = $function;)* });
+        crate::compiled::functions!(f64: $of { $($(#[$attribute])* $name($($arg: $type),*) -> $result = $function;)* });
+        crate::compiled::functions!(c32: $of { $($(#[$attribute])* $name($($arg: $type),*) -> $result = $function;)* });
+        crate::compiled::functions!(c64: $of { $($(#[$attribute])* $name($($arg: $type),*) -> $result = $function;)* });
+    };
     ($(#[$doc:meta])* $of:ident {
         $($(#[$attribute:meta])* $name:ident($($arg:ident: $type:ty),* $(,)?) -> $result:ty = $function:expr;)*
     }) => {
@@ -60,7 +75,7 @@ macro_rules! functions {
         $($(#[$attribute:meta])* $name:ident($($arg:ident: $type:ty),*) -> $result:ty = $function:expr;)*
     }) => {
         #[allow(private_interfaces, reason = "public in name only: the module is not exported")]
-        impl $of for $scalar {
+        impl $of for crate::compiled::$scalar {
             $($(#[$attribute])* fn $name($($arg: $type),*) -> $result {
                 $function($($arg),*)
             })*

@@ -2,16 +2,26 @@
 
 use crate::cpu::kernels::packed::PackKernel;
 use crate::cpu::kernels::panel_steps::PanelKernels;
+use crate::cpu::kernels::signature::SignatureKernels;
 use crate::cpu::kernels::small::SmallKernel;
 use crate::host::dense::Dense;
 use crate::host::rotation::RotationKernel;
+use crate::ldlt::squares::SquaresKernel;
 use crate::number::Number;
 use crate::wide::recurrence::RecurrenceKernel;
 use faer::{c32, c64};
 
 /// The kernels of the CPU, and dense linear algebra.
 pub trait Element:
-    Dense + Number + SmallKernel + PackKernel + PanelKernels + RecurrenceKernel + RotationKernel
+    Dense
+    + Number
+    + SmallKernel
+    + PackKernel
+    + PanelKernels
+    + RecurrenceKernel
+    + RotationKernel
+    + SignatureKernels
+    + SquaresKernel
 {
 }
 

@@ -45,8 +45,8 @@
 //!
 //! Scalars are `f32`, `f64` and, on [`Cpu`], the complex [`c32`](faer::c32) and [`c64`](faer::c64), for which A = L Lᴴ is Hermitian.
 //!
-//! [`CholeskyBatch`] keeps many small factors current together. [`Ldlt`] keeps a factor of a symmetric indefinite matrix, with its
-//! inertia.
+//! [`CholeskyBatch`] keeps many small factors current together. [`Ldlt`] keeps a factor of a symmetric or Hermitian indefinite matrix,
+//! with its inertia.
 //!
 //! # Errors
 //!

@@ -2,18 +2,12 @@
 
 use crate::batch::kernels::BatchKernel;
 use crate::cpu::kernels::copy::CopyKernel;
-use crate::cpu::kernels::signature::SignatureKernels;
 use crate::element::Element;
-use crate::host::dense::RealDense;
-use crate::ldlt::squares::SquaresKernel;
 use crate::number::Float;
 use faer::traits::RealField;
 
 /// The kernels of the CPU for real numbers.
-pub trait Real:
-    Element + Float + RealField + RealDense + BatchKernel + CopyKernel + SignatureKernels + SquaresKernel
-{
-}
+pub trait Real: Element + Float + RealField + BatchKernel + CopyKernel {}
 
 impl Real for f32 {}
 impl Real for f64 {}

@@ -5,11 +5,12 @@ use super::kernels::signature::{BlockChange, OneColumn, SignatureJob};
 use super::sweep::{SweepMemory, plan, run, run_asking};
 use super::tuning;
 use super::workers::Chunk;
+use crate::element::Element;
 use crate::error::Error;
 use crate::host::interrupt::Asks;
 use crate::host::isa::Isa;
 use crate::host::threads::Threads;
-use crate::real::Real;
+use crate::number::{Float, Number};
 use crate::report::Modification;
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
@@ -18,21 +19,21 @@ use core::ops::Range;
 use faer::{Mat, MatMut, MatRef};
 
 /// The staged V, and the working memory of a sweep, kept between calls.
-pub(crate) struct SignatureMemory<T: Real> {
+pub(crate) struct SignatureMemory<T: Number> {
     sweep: SweepMemory<T>,
     blocks: Vec<BlockChange>,
     columns: Vec<OneColumn<T>>,
     chunks: Vec<Chunk>,
 }
 
-impl<T: Real> Clone for SignatureMemory<T> {
+impl<T: Number> Clone for SignatureMemory<T> {
     /// None of it outlives a modification, so the clone is empty.
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl<T: Real> Default for SignatureMemory<T> {
+impl<T: Number> Default for SignatureMemory<T> {
     fn default() -> Self {
         let mut sweep = SweepMemory::default();
         sweep.by_reflectors = true;
@@ -40,7 +41,7 @@ impl<T: Real> Default for SignatureMemory<T> {
     }
 }
 
-impl<T: Real> SignatureMemory<T> {
+impl<T: Element> SignatureMemory<T> {
     /// Stages V diag(√|w|) from its first row that is not zero on. (n × k)
     ///
     /// # Errors
@@ -48,7 +49,7 @@ impl<T: Real> SignatureMemory<T> {
     pub fn stage(
         &mut self,
         v: MatRef<'_, T>,
-        weights: Weights<'_, T>,
+        weights: Weights<'_, T::Part>,
         threads: Threads,
     ) -> Result<Outline, Error> {
         self.sweep.stage_for(Isa::detect(), v, weights, threads)
@@ -72,7 +73,7 @@ pub(crate) struct SignedFactor<'a, T> {
 ///
 /// # Errors
 /// The first column whose pivot is zero to working precision. `new` may have been written by then.
-pub(crate) fn sweep<T: Real>(
+pub(crate) fn sweep<T: Element>(
     old: Option<(MatRef<'_, T>, &[bool])>,
     new: SignedFactor<'_, T>,
     columns: Range<usize>,
@@ -99,7 +100,7 @@ pub(crate) fn sweep<T: Real>(
     columns.resize(plan.cols.max(columns.len()), OneColumn::default());
     let mut plus = outline.plus;
     let steps = SignatureJob {
-        tolerance: T::from_f64((rows + outline.rank()) as f64) * T::UNIT,
+        tolerance: T::Part::from_f64((rows + outline.rank()) as f64) * T::Part::UNIT,
         job,
         old: signs,
         new: new_signs,

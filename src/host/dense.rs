@@ -65,11 +65,9 @@ pub trait Dense: Number + ComplexField {
     /// The first column whose pivot is not positive.
     #[doc(hidden)]
     fn cholesky(a: MatMut<'_, Self>, par: Par, memory: &mut MemBuffer) -> Result<(), usize>;
-}
 
-/// The same for real numbers alone.
-pub trait RealDense: Dense {
-    /// A ← L D Lᵀ without pivoting: L with a unit diagonal below the diagonal, D on it; the upper triangle is working memory. (n × n)
+    /// A ← L D Lᴴ without pivoting: L with a unit diagonal below the diagonal, D, which is real, on it; the upper triangle is working
+    /// memory. (n × n)
     ///
     /// # Errors
     /// The first column whose pivot is zero.
@@ -126,20 +124,7 @@ macro_rules! compiled {
                     Err(LltError::NonPositivePivot { index }) => Err(index),
                 }
             }
-        }
-    )*};
-}
 
-compiled! {
-    f32: |_conj| Conj::No;
-    f64: |_conj| Conj::No;
-    c32: |conj| conj;
-    c64: |conj| conj;
-}
-
-macro_rules! compiled_for_real {
-    ($($scalar:ident)*) => {$(
-        impl RealDense for $scalar {
             fn ldlt(a: MatMut<'_, Self>, par: Par) -> Result<(), usize> {
                 let scratch = ldlt::cholesky_in_place_scratch::<Self>(a.nrows(), par, Spec::default());
                 let mut memory = MemBuffer::new(scratch);
@@ -153,7 +138,12 @@ macro_rules! compiled_for_real {
     )*};
 }
 
-compiled_for_real!(f32 f64);
+compiled! {
+    f32: |_conj| Conj::No;
+    f64: |_conj| Conj::No;
+    c32: |conj| conj;
+    c64: |conj| conj;
+}
 
 #[cfg(test)]
 mod tests {
@@ -186,6 +176,21 @@ mod tests {
                 for i in j..n {
                     assert!((again[(i, j)] - l[(i, j)]).abs() < 1e-13, "n {n}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn an_indefinite_complex_matrix_is_factored() {
+        for n in [1, 2, 7, 64, 150, 300] {
+            let l = lower(n);
+            let signed = Mat::from_fn(n, n, |i, j| if j % 3 == 1 { -l[(i, j)] } else { l[(i, j)] });
+            let mut a = &signed * l.adjoint();
+            c64::ldlt(a.as_mut(), Par::Seq).unwrap();
+            for j in 0..n {
+                let sign = if j % 3 == 1 { -1.0 } else { 1.0 };
+                assert!((a[(j, j)].re - 4.0 * sign).abs() < 1e-12, "n {n}");
+                assert!((j + 1..n).all(|i| (a[(i, j)].times(2.0) - l[(i, j)]).abs() < 1e-12), "n {n}");
             }
         }
     }

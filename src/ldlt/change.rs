@@ -3,9 +3,9 @@
 use super::{Ldlt, LdltModification};
 use crate::error::Error;
 use crate::operand::Operand;
-use crate::scalar::RealScalar;
+use crate::scalar::Scalar;
 
-impl<T: RealScalar> Ldlt<T> {
+impl<T: Scalar> Ldlt<T> {
     /// Borders A by r rows and columns: A ← (A B; Bᵀ C).
     ///
     /// # Shapes

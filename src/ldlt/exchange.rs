@@ -8,15 +8,22 @@ use super::report::LdltModification;
 use super::state::Indefinite;
 use super::systems::change_signs;
 use crate::cpu::solve::solve;
+use crate::element::Element;
 use crate::error::Error;
+use crate::host::layout::make_diagonal_real;
 use crate::host::threads::where_it_pays;
-use crate::real::Real;
+use crate::number::Float;
 use crate::storage::Side;
 use crate::structure::{Rearrangement, Run, shifts};
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::linalg::matmul::triangular::BlockStructure;
 use faer::{Accum, Conj, Mat, MatRef};
+
+/// Of a pivot, or a weight.
+fn sign<R: Float>(negative: bool) -> R {
+    if negative { -R::ONE } else { R::ONE }
+}
 
 /// Rows that keep their order: those of an old A (n × n) without the removed ones, with `came` new rows at `at`.
 fn kept(order: usize, removed: &[usize], at: usize, came: usize) -> Vec<Run> {
@@ -29,7 +36,7 @@ fn kept(order: usize, removed: &[usize], at: usize, came: usize) -> Vec<Run> {
     runs.filter(|run| run.len > 0).collect()
 }
 
-impl<T: Real> Indefinite<T> {
+impl<T: Element> Indefinite<T> {
     /// Removes these rows, in ascending order, and puts the columns of A at row `at` of what is left; `argument` is their name. What was
     /// expected of the sign of the row `moved` is expected of the new one. ((n + r) × r, of the new A)
     ///
@@ -56,7 +63,7 @@ impl<T: Real> Indefinite<T> {
             if let Some(start) = outline.first_column::<T>(order).filter(|&start| start < at) {
                 let (report, plus) = self.sweep_next(start..at, &outline)?;
                 least = least.min(report.min_pivot_ratio);
-                weights = (0..outline.rank()).map(|r| if r < plus { T::ONE } else { -T::ONE }).collect();
+                weights = (0..outline.rank()).map(|r| sign(r >= plus)).collect();
                 v = Mat::zeros(order, outline.rank());
                 v.subrows_mut(at, order - at).copy_from(self.memory.residual(at..order, &outline));
             }
@@ -70,7 +77,7 @@ impl<T: Real> Indefinite<T> {
             v.resize_with(order, old + came, |_, _| T::ZERO);
             v.subcols_mut(old, came).subrows_mut(behind, order - behind).copy_from(below);
             let negative = &self.next.negative[at..behind];
-            weights.extend(negative.iter().map(|&negative| if negative { T::ONE } else { -T::ONE }));
+            weights.extend(negative.iter().map(|&negative| sign::<T::Part>(!negative)));
         }
         let outline = self.stage(v.as_ref(), Weights::Each(&weights), argument)?;
         if let Some(start) = outline.first_column::<T>(order) {
@@ -111,7 +118,7 @@ impl<T: Real> Indefinite<T> {
     }
 
     /// The removed columns of L in the new rows, and their signs. (n' × q, q)
-    fn removed_columns(&self, runs: &[Run], order: usize, removed: &[usize]) -> (Mat<T>, Vec<T>) {
+    fn removed_columns(&self, runs: &[Run], order: usize, removed: &[usize]) -> (Mat<T>, Vec<T::Part>) {
         let mut v = Mat::zeros(order, removed.len());
         for (r, &column) in removed.iter().enumerate() {
             let (from, to) = (self.now.l.col_as_slice(column), v.col_as_slice_mut(r));
@@ -119,8 +126,7 @@ impl<T: Real> Indefinite<T> {
                 to[part.new_places()].copy_from_slice(&from[part.old_places()]);
             }
         }
-        let sign = |&column: &usize| if self.now.negative[column] { -T::ONE } else { T::ONE };
-        (v, removed.iter().map(sign).collect())
+        (v, removed.iter().map(|&column| sign(self.now.negative[column])).collect())
     }
 
     /// Writes the rows and columns of the next L for these columns of A, whose leading n₁ rows and columns are done. Returns the least
@@ -135,18 +141,20 @@ impl<T: Real> Indefinite<T> {
         let mut signed = x.clone();
         change_signs(&next.negative[..at], signed.as_mut());
         let par = where_it_pays(threads.par(), order * came * came);
-        let left: Vec<f64> = x.col_iter().map(|x| x.iter().map(|x| x.to_f64() * x.to_f64()).sum()).collect();
+        let left: Vec<f64> = x.col_iter().map(|x| x.iter().map(|x| x.square_to_f64()).sum()).collect();
         let mut k = Mat::from_fn(came, came, |i, j| if i >= j { corner[(i, j)] } else { T::ZERO });
+        make_diagonal_real(k.as_mut());
         let (lower, all) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
         T::triangular_matmul(
             (k.as_mut(), lower),
             Accum::Add,
-            (x.transpose(), all, Conj::No),
+            (x.transpose(), all, Conj::Yes),
             (signed.as_ref(), all, Conj::No),
             -T::ONE,
             par,
         );
-        let tolerance = order as f64 * T::UNIT.to_f64();
+        make_diagonal_real(k.as_mut());
+        let tolerance = order as f64 * T::Part::UNIT.to_f64();
         let negative = factored(k.as_mut(), Some(&left), tolerance, par).map_err(|error| match error {
             Error::Singular { column } => Error::Singular { column: at + column },
             error => error,
@@ -161,16 +169,17 @@ impl<T: Real> Indefinite<T> {
             -T::ONE,
             where_it_pays(par, order * at * came),
         );
-        T::solve_lower((k.as_ref(), Conj::No), rows.as_mut().transpose_mut(), par);
+        // X S Cᴴ = Y is C̄ (X S)ᵀ = Yᵀ.
+        T::solve_lower((k.as_ref(), Conj::Yes), rows.as_mut().transpose_mut(), par);
         change_signs(&negative, rows.as_mut().transpose_mut());
         let mut least = 1.0_f64;
         for j in 0..came {
-            let before: f64 = (0..j).map(|m| k[(j, m)].to_f64()).map(|x| x * x).sum::<f64>() + left[j];
-            let pivot = k[(j, j)].to_f64() * k[(j, j)].to_f64();
+            let before: f64 = (0..j).map(|m| k[(j, m)].square_to_f64()).sum::<f64>() + left[j];
+            let pivot = k[(j, j)].square_to_f64();
             least = least.min(pivot / (before + pivot));
         }
         next.negative[at..at + came].copy_from_slice(&negative);
-        next.l.submatrix_mut(at, 0, came, at).copy_from(signed.transpose());
+        next.l.submatrix_mut(at, 0, came, at).copy_from(signed.adjoint());
         next.l.submatrix_mut(at, at, came, came).copy_from(k.as_ref());
         next.l.submatrix_mut(at + came, at, order - at - came, came).copy_from(rows.as_ref());
         Ok((least, rows))
@@ -242,7 +251,7 @@ impl<T: Real> Indefinite<T> {
             error => error,
         })?;
         let ratio = |j: usize| {
-            let ratio = made.now.l[(j, j)] / self.now.l[(rows[j], rows[j])];
+            let ratio = made.now.l[(j, j)].real() / self.now.l[(rows[j], rows[j])].real();
             (ratio * ratio).to_f64()
         };
         let least = (0..a.nrows()).map(ratio).fold(1.0, f64::min);

@@ -4,9 +4,10 @@ use super::Ldlt;
 use super::expected::Expected;
 use crate::check::extent;
 use crate::error::Error;
-use crate::scalar::RealScalar;
+use crate::number::Number;
+use crate::scalar::Scalar;
 
-impl<T: RealScalar> Ldlt<T> {
+impl<T: Scalar> Ldlt<T> {
     /// From now on a call whose result would have other numbers of positive and negative eigenvalues is refused, as [`Error::Inertia`]. The
     /// current factor may have others, for instance before rows are appended. Replaces what was expected before.
     ///
@@ -35,12 +36,12 @@ impl<T: RealScalar> Ldlt<T> {
     ///
     /// # Errors
     /// `Shape` or `NonFinite`, naming `signs`.
-    pub fn expect_signs(&mut self, signs: &[T]) -> Result<(), Error> {
+    pub fn expect_signs(&mut self, signs: &[T::Part]) -> Result<(), Error> {
         extent("signs", "entries", self.order(), signs.len())?;
         if let Some(row) = signs.iter().position(|sign| !sign.is_finite()) {
             return Err(Error::NonFinite { argument: "signs", row, column: 0 });
         }
-        let expected = |&sign: &T| (sign != T::ZERO).then_some(sign < T::ZERO);
+        let expected = |&sign: &T::Part| (sign != T::Part::ZERO).then_some(sign < T::Part::ZERO);
         self.state.expected = Expected::Signs(signs.iter().map(expected).collect());
         Ok(())
     }
@@ -74,12 +75,12 @@ impl<T: RealScalar> Ldlt<T> {
     /// # }
     /// ```
     #[must_use]
-    pub fn expected_signs(&self) -> Option<Vec<T>> {
+    pub fn expected_signs(&self) -> Option<Vec<T::Part>> {
         let Expected::Signs(signs) = &self.state.expected else { return None };
         let sign = |sign: &Option<bool>| match sign {
-            None => T::ZERO,
-            Some(true) => -T::ONE,
-            Some(false) => T::ONE,
+            None => T::Part::ZERO,
+            Some(true) => -T::Part::ONE,
+            Some(false) => T::Part::ONE,
         };
         Some(signs.iter().map(sign).collect())
     }

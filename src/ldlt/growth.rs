@@ -3,19 +3,19 @@
 use super::squares::{Squares, SquaresKernel};
 use crate::error::Error;
 use crate::host::isa::Isa;
-use crate::number::Float;
+use crate::number::{Float, Number};
 use faer::{MatRef, Par};
 use rayon::prelude::*;
 
 /// Blocks of columns from which on several threads sum them.
 const WORTH_SHARING: usize = 3;
 
-/// Row sums of a factor L S Lᵀ.
+/// Row sums of a factor L S Lᴴ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Growth {
-    /// max Σ_j l_ij², the largest diagonal entry of L Lᵀ.
+    /// max Σ_j |l_ij|², the largest diagonal entry of L Lᴴ.
     pub largest: f64,
-    /// The same over the largest diagonal entry of |L S Lᵀ|; 1 for order 0.
+    /// The same over the largest diagonal entry of |L S Lᴴ|; 1 for order 0.
     pub growth: f64,
     /// The row of the former.
     row: usize,
@@ -27,7 +27,7 @@ impl Growth {
         const TOGETHER: usize = 256;
         let order = l.nrows();
         let sums = |first: usize| {
-            let [mut plus, mut minus] = [(); 2].map(|()| vec![T::ZERO; order - first]);
+            let [mut plus, mut minus] = [(); 2].map(|()| vec![T::Part::ZERO; order - first]);
             let columns = first..order.min(first + TOGETHER);
             let sums = [&mut plus[..], &mut minus[..]];
             T::add_squares(Isa::detect(), Squares::new(l, columns, negative, sums));
@@ -66,7 +66,7 @@ impl Growth {
 
     /// # Errors
     /// `Unstable`, if the growth is above the limit, or entries are not finite.
-    pub fn check<T: Float>(&self, l: MatRef<'_, T>, limit: f64) -> Result<(), Error> {
+    pub fn check<T: Number>(&self, l: MatRef<'_, T>, limit: f64) -> Result<(), Error> {
         if self.largest.is_finite() && self.growth <= limit {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Symmetric indefinite matrices: a factor L S Lᵀ that is kept current.
+//! Symmetric and Hermitian indefinite matrices: a factor L S Lᴴ that is kept current.
 //!
 //! | file | holds |
 //! |---|---|
@@ -35,13 +35,17 @@ use self::state::Indefinite;
 use crate::cpu::Cpu;
 use crate::error::Error;
 use crate::factor::square;
+use crate::number::{Float, Number};
 use crate::operand::Operand;
-use crate::scalar::RealScalar;
+use crate::scalar::Scalar;
 use crate::sweep::weights::Weights;
 use faer::{Mat, MatRef};
 
 /// The factor L of a symmetric, possibly indefinite matrix A = L S Lᵀ, where S is diagonal with entries ±1, kept current while A
 /// changes.
+///
+/// For complex scalars A = L S Lᴴ is Hermitian, and every transpose in the documentation of this type is a conjugate transpose; the
+/// imaginary part of A's diagonal is not read. D, weights, log |det A|, the condition number and all reports are real.
 ///
 /// L is lower triangular with a positive diagonal. With D = diag(l_jj² s_j) and a unit lower triangle this is LDLᵀ without pivoting. The
 /// form with S is stored because its modification is that of a Cholesky factor, with its rounding errors, as long as no pivot changes
@@ -74,12 +78,12 @@ use faer::{Mat, MatRef};
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Ldlt<T: RealScalar> {
+pub struct Ldlt<T: Scalar> {
     engine: Cpu,
     state: Indefinite<T>,
 }
 
-impl<T: RealScalar> Ldlt<T> {
+impl<T: Scalar> Ldlt<T> {
     /// The factor of A, by faer's blocked LDLᵀ without pivoting, on the default [`Cpu`] engine.
     ///
     /// # Shapes
@@ -107,7 +111,8 @@ impl<T: RealScalar> Ldlt<T> {
     /// Makes a factor of known L and D: A = L diag(d) Lᵀ, on the default [`Cpu`] engine.
     ///
     /// # Shapes
-    /// L (n × n), of which the lower triangle is read, with any diagonal that is not zero; d (n).
+    /// L (n × n), of which the lower triangle is read, with any diagonal that is not zero; d (n). Columns are multiplied by the signs, or
+    /// for complex scalars the phases, that make the diagonal positive.
     ///
     /// # Errors
     /// `Shape`, `NonFinite` or `Overflow`, naming `l` or `d`; `Singular` if an entry of d or of the diagonal is zero. Any growth is taken.
@@ -125,7 +130,7 @@ impl<T: RealScalar> Ldlt<T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn from_factor<'a>(l: impl Into<Operand<'a, T>>, d: &[T]) -> Result<Self, Error> {
+    pub fn from_factor<'a>(l: impl Into<Operand<'a, T>>, d: &[T::Part]) -> Result<Self, Error> {
         Self::from_factor_in(l, d, Cpu::default())
     }
 
@@ -133,7 +138,11 @@ impl<T: RealScalar> Ldlt<T> {
     ///
     /// # Shapes, errors, cost
     /// As [`from_factor`](Self::from_factor).
-    pub fn from_factor_in<'a>(l: impl Into<Operand<'a, T>>, d: &[T], engine: Cpu) -> Result<Self, Error> {
+    pub fn from_factor_in<'a>(
+        l: impl Into<Operand<'a, T>>,
+        d: &[T::Part],
+        engine: Cpu,
+    ) -> Result<Self, Error> {
         let l = l.into();
         square("l", &l)?;
         Ok(Self { engine, state: T::ldlt_of_factor(&l, d, engine.threads)? })
@@ -147,8 +156,8 @@ impl<T: RealScalar> Ldlt<T> {
 
     /// The diagonal of S: 1 or −1. (n)
     #[must_use]
-    pub fn signs(&self) -> Vec<T> {
-        let sign = |&negative: &bool| if negative { -T::ONE } else { T::ONE };
+    pub fn signs(&self) -> Vec<T::Part> {
+        let sign = |&negative: &bool| if negative { -T::Part::ONE } else { T::Part::ONE };
         self.state.now.negative.iter().map(sign).collect()
     }
 
@@ -178,9 +187,9 @@ impl<T: RealScalar> Ldlt<T> {
     /// # Cost
     /// n logarithms.
     #[must_use]
-    pub fn log_abs_det(&self) -> T {
+    pub fn log_abs_det(&self) -> T::Part {
         // The empty sum is −0.
-        T::from_f64(0.0 + self.state.now.log_abs_det())
+        T::Part::from_f64(0.0 + self.state.now.log_abs_det())
     }
 
     /// max (|L| |D| |Lᵀ|)_ii / max |A_ii|, at least 1; 1 for order 0. Rounding errors of the factor, and of solutions, are larger by up to
@@ -216,7 +225,7 @@ impl<T: RealScalar> Ldlt<T> {
     /// # Shapes, errors, cost
     /// As [`modify`](Self::modify).
     pub fn update<'a>(&mut self, v: impl Into<Operand<'a, T>>) -> Result<LdltModification, Error> {
-        T::ldlt_modify(&mut self.state, T::ONE, &v.into(), Weights::Plus, false)
+        T::ldlt_modify(&mut self.state, T::Part::ONE, &v.into(), Weights::Plus, false)
     }
 
     /// A ← A − V Vᵀ.
@@ -224,7 +233,7 @@ impl<T: RealScalar> Ldlt<T> {
     /// # Shapes, errors, cost
     /// As [`modify`](Self::modify).
     pub fn downdate<'a>(&mut self, v: impl Into<Operand<'a, T>>) -> Result<LdltModification, Error> {
-        T::ldlt_modify(&mut self.state, T::ONE, &v.into(), Weights::Minus, false)
+        T::ldlt_modify(&mut self.state, T::Part::ONE, &v.into(), Weights::Minus, false)
     }
 
     /// A ← A + V diag(w) Vᵀ, with any mix of signs in one call. Whether it succeeds depends on the leading minors of the result alone, not
@@ -247,9 +256,9 @@ impl<T: RealScalar> Ldlt<T> {
     pub fn modify<'a, 'w>(
         &mut self,
         v: impl Into<Operand<'a, T>>,
-        weights: impl Into<Weights<'w, T>>,
+        weights: impl Into<Weights<'w, T::Part>>,
     ) -> Result<LdltModification, Error> {
-        T::ldlt_modify(&mut self.state, T::ONE, &v.into(), weights.into(), false)
+        T::ldlt_modify(&mut self.state, T::Part::ONE, &v.into(), weights.into(), false)
     }
 
     /// A ← δ A + V diag(w) Vᵀ.
@@ -264,9 +273,9 @@ impl<T: RealScalar> Ldlt<T> {
     /// As [`modify`](Self::modify), and one more pass over L.
     pub fn modify_scaled<'a, 'w>(
         &mut self,
-        decay: T,
+        decay: T::Part,
         v: impl Into<Operand<'a, T>>,
-        weights: impl Into<Weights<'w, T>>,
+        weights: impl Into<Weights<'w, T::Part>>,
     ) -> Result<LdltModification, Error> {
         T::ldlt_modify(&mut self.state, decay, &v.into(), weights.into(), false)
     }
@@ -282,7 +291,7 @@ impl<T: RealScalar> Ldlt<T> {
     /// # Cost
     /// That of a downdate.
     pub fn can_downdate<'a>(&mut self, v: impl Into<Operand<'a, T>>) -> Result<bool, Error> {
-        match T::ldlt_modify(&mut self.state, T::ONE, &v.into(), Weights::Minus, true) {
+        match T::ldlt_modify(&mut self.state, T::Part::ONE, &v.into(), Weights::Minus, true) {
             Ok(_) => Ok(true),
             Err(
                 Error::Singular { .. } | Error::Unstable { .. } | Error::Inertia { .. } | Error::Sign { .. },

@@ -4,10 +4,10 @@ use super::Ldlt;
 use super::systems::{ALL, Part};
 use crate::error::Error;
 use crate::operand::{Operand, OperandMut};
-use crate::scalar::RealScalar;
+use crate::scalar::Scalar;
 use faer::Mat;
 
-impl<T: RealScalar> Ldlt<T> {
+impl<T: Scalar> Ldlt<T> {
     /// X with A X = B.
     ///
     /// # Shapes
@@ -75,7 +75,7 @@ impl<T: RealScalar> Ldlt<T> {
     ///
     /// # Cost
     /// At most ten products with A and as many solves, of 2 n² flops each.
-    pub fn condition(&self) -> Result<T, Error> {
+    pub fn condition(&self) -> Result<T::Part, Error> {
         T::ldlt_condition(&self.state)
     }
 }

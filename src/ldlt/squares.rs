@@ -1,34 +1,34 @@
-//! Sums of squares of the rows of L, over the columns of each sign.
+//! Sums of squared magnitudes of the rows of L, over the columns of each sign.
 
 use crate::compiled::compiled;
-use crate::number::Float;
+use crate::number::Number;
 use core::ops::Range;
 use faer::MatRef;
 use pulp::{Simd, WithSimd};
 
 compiled! {
     /// [`Squares`].
-    SquaresKernel {
+    SquaresKernel of numbers {
         add_squares: Squares<'_, Self> => (),
     }
 }
 
 /// Adds the squares of these columns of L to the sums of their sign, from the row of the first column on.
-pub(crate) struct Squares<'a, T> {
+pub(crate) struct Squares<'a, T: Number> {
     /// Column-major. (n × n)
     l: MatRef<'a, T>,
     columns: Range<usize>,
     negative: &'a [bool],
     /// Of positive and of negative columns. (n less the first column, each)
-    sums: [&'a mut [T]; 2],
+    sums: [&'a mut [T::Part]; 2],
 }
 
-impl<'a, T: Float> Squares<'a, T> {
+impl<'a, T: Number> Squares<'a, T> {
     pub fn new(
         l: MatRef<'a, T>,
         columns: Range<usize>,
         negative: &'a [bool],
-        sums: [&'a mut [T]; 2],
+        sums: [&'a mut [T::Part]; 2],
     ) -> Self {
         let rows = l.nrows() - columns.start;
         assert!(l.row_stride() == 1 || l.nrows() < 2, "L is column-major");
@@ -38,7 +38,7 @@ impl<'a, T: Float> Squares<'a, T> {
     }
 }
 
-impl<T: Float> WithSimd for Squares<'_, T> {
+impl<T: Number> WithSimd for Squares<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -54,13 +54,14 @@ impl<T: Float> WithSimd for Squares<'_, T> {
             unsafe {
                 while row + lanes <= order {
                     let (x, sum) = (T::load::<S>(column.add(row)), sums.add(row - first));
-                    T::store::<S>(sum, T::mul_add(simd, x, x, T::load::<S>(sum)));
+                    T::Part::store::<S>(sum, T::plus_squares(simd, x, T::Part::load::<S>(sum)));
                     row += lanes;
                 }
                 if row < order {
-                    let rest = T::mask(simd, 0, order - row);
-                    let (x, sum) = (T::load_masked(simd, rest, column.add(row)), sums.add(row - first));
-                    T::store_masked(simd, rest, sum, T::mul_add(simd, x, x, T::load_masked(simd, rest, sum)));
+                    let (of_l, rest) = (T::mask(simd, 0, order - row), T::Part::mask(simd, 0, order - row));
+                    let (x, sum) = (T::load_masked(simd, of_l, column.add(row)), sums.add(row - first));
+                    let new = T::plus_squares(simd, x, T::Part::load_masked(simd, rest, sum));
+                    T::Part::store_masked(simd, rest, sum, new);
                 }
             }
         }

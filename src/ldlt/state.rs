@@ -1,14 +1,15 @@
-//! L S Lᵀ in host memory, and modifications of it that become valid when they have succeeded.
+//! L S Lᴴ in host memory, and modifications of it that become valid when they have succeeded.
 
 use super::expected::Expected;
 use super::growth::Growth;
 use super::report::{LdltModification, inertia};
 use crate::cpu::signature::{SignatureMemory, SignedFactor, sweep};
+use crate::element::Element;
 use crate::error::Error;
 use crate::host::layout::{copy_lower, lower, with_capacity};
 use crate::host::threads::Threads;
+use crate::number::{Float, Number};
 use crate::operand::Operand;
-use crate::real::Real;
 use crate::report::Modification;
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
@@ -24,7 +25,7 @@ pub(super) struct Stored<T> {
     capacity: usize,
 }
 
-impl<T: Real> Stored<T> {
+impl<T: Element> Stored<T> {
     pub fn new(l: Mat<T>, negative: Vec<bool>) -> Self {
         let capacity = l.nrows();
         Self { l, negative, capacity }
@@ -44,11 +45,11 @@ impl<T: Real> Stored<T> {
 
     /// log |det A|.
     pub fn log_abs_det(&self) -> f64 {
-        2.0 * self.l.diagonal().column_vector().iter().map(|l| l.to_f64().ln()).sum::<f64>()
+        2.0 * self.l.diagonal().column_vector().iter().map(|l| l.real().to_f64().ln()).sum::<f64>()
     }
 }
 
-impl<T: Real> Clone for Stored<T> {
+impl<T: Element> Clone for Stored<T> {
     /// Copies L in the same layout, which `Mat::clone` would not preserve.
     fn clone(&self) -> Self {
         Self::new(lower(self.l.as_ref()), self.negative.clone())
@@ -56,7 +57,7 @@ impl<T: Real> Clone for Stored<T> {
 }
 
 /// The factor, where the next one is computed, and what is kept about it.
-pub struct Indefinite<T: Real> {
+pub struct Indefinite<T: Element> {
     pub(super) threads: Threads,
     pub(super) now: Stored<T>,
     pub(super) next: Stored<T>,
@@ -67,7 +68,7 @@ pub struct Indefinite<T: Real> {
     pub(super) expected: Expected,
 }
 
-impl<T: Real> Clone for Indefinite<T> {
+impl<T: Element> Clone for Indefinite<T> {
     /// Without the working memory.
     fn clone(&self) -> Self {
         let Self { threads, now, growth, limit, expected, .. } = self;
@@ -83,33 +84,33 @@ impl<T: Real> Clone for Indefinite<T> {
     }
 }
 
-impl<T: Real> core::fmt::Debug for Indefinite<T> {
+impl<T: Element> core::fmt::Debug for Indefinite<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let (order, inertia) = (self.order(), inertia(&self.now.negative));
         f.debug_struct("Indefinite").field("order", &order).field("inertia", &inertia).finish_non_exhaustive()
     }
 }
 
-impl<T: Real> Indefinite<T> {
+impl<T: Element> Indefinite<T> {
     /// The growth above which no digit of A would be left.
     pub(super) fn default_limit() -> f64 {
-        0.25 / T::UNIT.to_f64()
+        0.25 / T::Part::UNIT.to_f64()
     }
 
     pub(super) fn order(&self) -> usize {
         self.now.l.nrows()
     }
 
-    /// A ← δ A + V diag(w) Vᵀ. With `dry` the factor remains as it is.
+    /// A ← δ A + V diag(w) Vᴴ. With `dry` the factor remains as it is.
     pub(super) fn modify(
         &mut self,
-        decay: T,
+        decay: T::Part,
         v: &Operand<'_, T>,
-        weights: Weights<'_, T>,
+        weights: Weights<'_, T::Part>,
         dry: bool,
     ) -> Result<LdltModification, Error> {
         let order = self.order();
-        if !(decay > T::ZERO && decay <= T::ONE) {
+        if !(decay > T::Part::ZERO && decay <= T::Part::ONE) {
             return Err(Error::OutOfRange { argument: "decay", rule: "greater than 0 and at most 1" });
         }
         weights.check(order, v.shape())?;
@@ -124,9 +125,9 @@ impl<T: Real> Indefinite<T> {
 
     fn modify_by(
         &mut self,
-        decay: T,
+        decay: T::Part,
         v: MatRef<'_, T>,
-        weights: Weights<'_, T>,
+        weights: Weights<'_, T::Part>,
         dry: bool,
     ) -> Result<LdltModification, Error> {
         let order = self.order();
@@ -134,7 +135,7 @@ impl<T: Real> Indefinite<T> {
         let first = outline.first_column::<T>(order);
         self.next.resize(order);
         let Self { now, next, memory, threads, .. } = self;
-        let report = if decay == T::ONE {
+        let report = if decay == T::Part::ONE {
             let Some(start) = first else { return Ok(self.unchanged()) };
             copy_lower(now.l.as_ref(), next.l.as_mut(), 0..start);
             next.negative[..start].copy_from_slice(&now.negative[..start]);
@@ -144,7 +145,7 @@ impl<T: Real> Indefinite<T> {
             let root = decay.sqrt();
             for j in 0..order {
                 let (from, to) = (&now.l.col_as_slice(j)[j..], &mut next.l.col_as_slice_mut(j)[j..]);
-                to.iter_mut().zip(from).for_each(|(to, &from)| *to = root * from);
+                to.iter_mut().zip(from).for_each(|(to, &from)| *to = from.times(root));
             }
             next.negative.copy_from_slice(&now.negative);
             let new = SignedFactor { l: next.l.as_mut(), negative: &mut next.negative };
@@ -164,7 +165,7 @@ impl<T: Real> Indefinite<T> {
     pub(super) fn stage(
         &mut self,
         v: MatRef<'_, T>,
-        weights: Weights<'_, T>,
+        weights: Weights<'_, T::Part>,
         argument: &'static str,
     ) -> Result<Outline, Error> {
         self.memory.stage(v, weights, self.threads).map_err(|error| error.with_argument(argument))
@@ -172,14 +173,14 @@ impl<T: Real> Indefinite<T> {
 
     /// Why a modification by V was refused: squares of rows of the new L may have overflowed without growth.
     #[cold]
-    fn or_overflow(&self, error: Error, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Error {
+    fn or_overflow(&self, error: Error, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) -> Error {
         let square_of = |(r, column): (usize, ColRef<'_, T>)| {
-            let largest = column.iter().fold(T::ZERO, |largest, x| largest.max(x.abs())).to_f64();
+            let largest = column.iter().fold(T::Part::ZERO, |largest, x| largest.max(x.abs())).to_f64();
             weights.of(r).abs().to_f64() * largest * largest
         };
         let square = self.growth.largest + v.col_iter().enumerate().map(square_of).sum::<f64>();
         match error {
-            Error::Singular { .. } | Error::Unstable { .. } if square > T::LARGE_SQUARE.to_f64() => {
+            Error::Singular { .. } | Error::Unstable { .. } if square > T::Part::LARGE_SQUARE.to_f64() => {
                 Error::Overflow { argument: "v" }
             }
             error => error,

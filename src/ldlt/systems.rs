@@ -1,34 +1,35 @@
-//! Systems of equations with a factor L S Lᵀ, and what is known about A.
+//! Systems of equations with a factor L S Lᴴ, and what is known about A.
 
 use super::state::Indefinite;
 use crate::check::{extent, finite};
 use crate::cpu::solve::solve;
+use crate::element::Element;
 use crate::error::Error;
 use crate::factor::condition::one_norm;
 use crate::host::blocked::product;
 use crate::host::empty::without_rows;
+use crate::number::{Float, Number};
 use crate::operand::{Operand, OperandMut};
-use crate::real::Real;
 use crate::storage::Side;
 use faer::linalg::matmul::triangular::BlockStructure;
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, Conj, Mat, MatMut};
 
-/// One of the factors of A = L S Lᵀ.
+/// One of the factors of A = L S Lᴴ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// L.
     L,
     /// S.
     S,
-    /// Lᵀ.
+    /// Lᴴ.
     Transpose,
 }
 
 /// The factors of A.
 pub(super) const ALL: [Part; 3] = [Part::L, Part::S, Part::Transpose];
 
-impl<T: Real> Indefinite<T> {
+impl<T: Element> Indefinite<T> {
     /// Solves with these factors, one after the other.
     pub(super) fn solve(&self, parts: &[Part], rhs: &Operand<'_, T>) -> Result<Mat<T>, Error> {
         extent("rhs", "rows", self.order(), rhs.shape().0)?;
@@ -68,7 +69,7 @@ impl<T: Real> Indefinite<T> {
     pub(super) fn multiply(&self, mut x: MatMut<'_, T>) {
         let l = self.now.l.as_ref();
         let (lower, upper) = (BlockStructure::TriangularLower, BlockStructure::TriangularUpper);
-        for (l, structure) in [(l.transpose(), upper), (l, lower)] {
+        for (l, structure, conj) in [(l.transpose(), upper, Conj::Yes), (l, lower, Conj::No)] {
             if structure == lower {
                 change_signs(&self.now.negative, x.rb_mut());
             }
@@ -76,7 +77,7 @@ impl<T: Real> Indefinite<T> {
             T::triangular_matmul(
                 (x.rb_mut(), BlockStructure::Rectangular),
                 Accum::Replace,
-                (l, structure, Conj::No),
+                (l, structure, conj),
                 (from.as_ref(), BlockStructure::Rectangular, Conj::No),
                 T::ONE,
                 self.threads.par(),
@@ -84,7 +85,7 @@ impl<T: Real> Indefinite<T> {
         }
     }
 
-    /// A = L S Lᵀ. (n × n)
+    /// A = L S Lᴴ. (n × n)
     pub(super) fn reconstruct(&self) -> Mat<T> {
         let mut signed = self.now.l.clone();
         change_signs(&self.now.negative, signed.as_mut().transpose_mut());
@@ -92,9 +93,9 @@ impl<T: Real> Indefinite<T> {
     }
 
     /// Estimates κ₁(A).
-    pub(super) fn condition(&self) -> Result<T, Error> {
+    pub(super) fn condition(&self) -> Result<T::Part, Error> {
         if self.order() == 0 {
-            return Ok(T::ONE);
+            return Ok(T::Part::ONE);
         }
         let norm = one_norm(self.order(), |x| {
             self.multiply(x);
@@ -104,12 +105,12 @@ impl<T: Real> Indefinite<T> {
             self.apply_inverse(&ALL, x);
             Ok(())
         })?;
-        Ok(T::from_f64(norm * of_inverse))
+        Ok(T::Part::from_f64(norm * of_inverse))
     }
 }
 
 /// X ← S X. (n, n × m)
-pub(super) fn change_signs<T: Real>(negative: &[bool], mut x: MatMut<'_, T>) {
+pub(super) fn change_signs<T: Element>(negative: &[bool], mut x: MatMut<'_, T>) {
     for (i, _) in negative.iter().enumerate().filter(|(_, negative)| **negative) {
         x.rb_mut().row_mut(i).iter_mut().for_each(|x| *x = -*x);
     }

@@ -12,11 +12,11 @@ use crate::sweep::weights::Weights;
 use faer::Mat;
 
 functions! {
-    /// The verbs on a factor L S Lᵀ.
-    LdltVerbs {
+    /// The verbs on a factor L S Lᴴ.
+    LdltVerbs of elements {
         ldlt_of_matrix(a: &Operand<'_, Self>, threads: Threads) -> Result<Indefinite<Self>, Error> = Indefinite::of_matrix;
-        ldlt_of_factor(l: &Operand<'_, Self>, d: &[Self], threads: Threads) -> Result<Indefinite<Self>, Error> = Indefinite::of_factor;
-        ldlt_modify(of: &mut Indefinite<Self>, decay: Self, v: &Operand<'_, Self>, weights: Weights<'_, Self>, dry: bool)
+        ldlt_of_factor(l: &Operand<'_, Self>, d: &[Self::Part], threads: Threads) -> Result<Indefinite<Self>, Error> = Indefinite::of_factor;
+        ldlt_modify(of: &mut Indefinite<Self>, decay: Self::Part, v: &Operand<'_, Self>, weights: Weights<'_, Self::Part>, dry: bool)
             -> Result<LdltModification, Error> = Indefinite::modify;
         ldlt_append(of: &mut Indefinite<Self>, cross: &Operand<'_, Self>, corner: &Operand<'_, Self>)
             -> Result<LdltModification, Error> = rows::append;
@@ -29,6 +29,6 @@ functions! {
         ldlt_solve_in_place(of: &Indefinite<Self>, parts: &[Part], rhs: OperandMut<'_, Self>) -> Result<(), Error>
             = Indefinite::solve_in_place;
         ldlt_reconstruct(of: &Indefinite<Self>) -> Mat<Self> = Indefinite::reconstruct;
-        ldlt_condition(of: &Indefinite<Self>) -> Result<Self, Error> = Indefinite::condition;
+        ldlt_condition(of: &Indefinite<Self>) -> Result<Self::Part, Error> = Indefinite::condition;
     }
 }

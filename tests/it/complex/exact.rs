@@ -81,6 +81,32 @@ impl Hermitian {
         worst
     }
 
+    /// The numbers of positive and negative pivots by elimination; `None` if one is less than this share of the terms of which it is the
+    /// sum. `sizes` are those of the diagonal entries. (n)
+    pub fn inertia(&self, share: f64, mut sizes: Vec<f64>) -> Option<(usize, usize)> {
+        let (mut a, mut found) = (self.0.clone(), (0, 0));
+        for j in 0..self.order() {
+            let pivot = a[j][j].re;
+            if pivot.0.abs() <= share * sizes[j] {
+                return None;
+            }
+            if pivot.0 > 0.0 {
+                found.0 += 1
+            } else {
+                found.1 += 1
+            }
+            for i in j + 1..self.order() {
+                let factor = a[i][j].unscale(pivot);
+                sizes[i] += size(factor * a[i][j].conj());
+                for m in j + 1..=i {
+                    let entry = a[m][j].conj();
+                    a[i][m] -= factor * entry;
+                }
+            }
+        }
+        Some(found)
+    }
+
     /// The Cholesky factor, by rows: entry (i, j), j ≤ i, at [i][j]. `None` where A is not positive definite.
     pub fn factor(&self) -> Option<Vec<Vec<cx128>>> {
         let mut rows: Vec<Vec<cx128>> = Vec::new();

@@ -45,6 +45,7 @@ mod edge;
 mod exact;
 mod hard;
 mod input;
+mod ldlt;
 mod linpack;
 mod model;
 mod oracle;

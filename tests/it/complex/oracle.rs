@@ -12,7 +12,7 @@ use std::fmt::Debug;
 
 /// Sums of x yᴴ for pairs of columns, real and imaginary parts apart.
 #[derive(Default)]
-struct Products {
+pub struct Products {
     re: Vec<(Vec<f64>, Vec<f64>)>,
     im: Vec<(Vec<f64>, Vec<f64>)>,
 }
@@ -27,7 +27,7 @@ impl Products {
     }
 
     /// w x xᴴ, where w x takes up to twice the digits.
-    fn add_weighted(&mut self, x: &[c64], weight: f64) {
+    pub fn add_weighted(&mut self, x: &[c64], weight: f64) {
         let [re, im] = apart(x);
         let product =
             |part: &[f64]| -> (Vec<f64>, Vec<f64>) { part.iter().map(|&x| two_product(weight, x)).unzip() };
@@ -39,7 +39,7 @@ impl Products {
     }
 
     /// The lower triangle by columns: entry (i, j) at [j][i − j].
-    fn sum(&self, order: usize) -> Vec<Vec<c64>> {
+    pub fn sum(&self, order: usize) -> Vec<Vec<c64>> {
         let [re, im] = [&self.re, &self.im].map(|pairs| sum_of_products(order, pairs));
         let columns = re.into_iter().zip(im);
         columns.map(|(re, im)| re.into_iter().zip(im).map(|(re, im)| c64::new(re, im)).collect()).collect()

@@ -133,7 +133,7 @@ fn exact_inertia<T: Real>(old: &Factor<T>, v: MatRef<'_, T>, weights: &[T]) -> O
 
 /// Symmetric matrices that people have.
 #[derive(Clone, Copy, Debug)]
-enum Matrix {
+pub enum Matrix {
     Definite,
     /// (H Aᵀ; A −δ 1), regularized by δ.
     QuasiDefinite(f64),
@@ -149,7 +149,7 @@ enum Matrix {
     NearlySingular,
 }
 
-const MATRICES: [Matrix; 9] = [
+pub const MATRICES: [Matrix; 9] = [
     Matrix::Definite,
     Matrix::QuasiDefinite(1e-2),
     Matrix::QuasiDefinite(1e-6),
@@ -173,7 +173,7 @@ fn definite(n: usize, random: &mut StdRng) -> Mat<f64> {
 }
 
 impl Matrix {
-    fn make<T: Real>(self, n: usize, random: &mut StdRng) -> Mat<T> {
+    pub fn make<T: Real>(self, n: usize, random: &mut StdRng) -> Mat<T> {
         let (own, g) = (n - n / 3, symmetric(n, random));
         let h = definite(n, random);
         let kkt = |delta: f64| {

@@ -1,7 +1,7 @@
 //! How blocks and columns of L change.
 
 use crate::cpu::kernels::reflector::OneSign;
-use crate::number::Float;
+use crate::number::{Float, Number};
 use core::ops::Range;
 
 /// How the columns of a block of L change.
@@ -34,19 +34,48 @@ pub(super) fn groups(negative: bool, plus: usize, rank: usize) -> (Range<usize>,
     if negative { (plus..rank, 0..plus) } else { (0..plus, plus..rank) }
 }
 
-/// A column of L changes places with column `with` of V, with a sign that makes the pivot positive.
+/// A column of L changes places with column `with` of V, times the number of magnitude 1 that makes the pivot positive.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Exchange<T> {
+pub(super) struct Exchange<T: Number> {
     pub with: usize,
     /// Where in V the column of L goes; the column there goes to `with`.
     pub to: usize,
-    pub sign: T,
+    /// That number times `size`, as its own parts would have rounding errors.
+    pub turn: T,
+    pub size: T::Part,
+}
+
+impl<T: Number> Exchange<T> {
+    /// `pivot` is the entry of V that becomes the pivot of L; it is not zero.
+    #[inline(always)]
+    pub fn new((with, to): (usize, usize), pivot: T) -> Self {
+        let turn = if T::PARTS == 1 { pivot } else { scaled(pivot) }.turn();
+        Self { with, to, turn, size: T::turn_size(turn) }
+    }
+}
+
+/// A multiple of x by a power of two whose products with entries of V neither overflow nor underflow.
+fn scaled<T: Number>(mut x: T) -> T {
+    /// From the smallest number to those near 1.
+    const STEPS: usize = 11;
+    let (least, most) = (T::Part::ONE / T::Part::MAGNIFIER, T::Part::MAGNIFIER);
+    for _ in 0..STEPS {
+        let size = x.abs();
+        if size < least {
+            x = x.times(most);
+        } else if size > most {
+            x = x.times(least);
+        } else {
+            break;
+        }
+    }
+    x
 }
 
 /// How one column of L changes: what is done to its rows, from the first field to the last. The coefficients b and g of the
 /// reflections are those of the [`Reflector`](crate::cpu::kernels::reflector::Reflector) of its block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OneColumn<T> {
+pub(crate) struct OneColumn<T: Number> {
     pub(super) before: Option<Exchange<T>>,
     /// F
     pub(super) same: (usize, usize),
@@ -54,11 +83,11 @@ pub(crate) struct OneColumn<T> {
     /// G, or the rest of it after a crossing.
     pub(super) other: (usize, usize),
     /// Their x, and after a crossing that of the old column of L.
-    pub(super) x: [T; 3],
+    pub(super) x: [T::Part; 3],
 }
 
-impl<T: Float> Default for OneColumn<T> {
+impl<T: Number> Default for OneColumn<T> {
     fn default() -> Self {
-        Self { before: None, same: (0, 0), crossing: None, other: (0, 0), x: [T::ZERO; 3] }
+        Self { before: None, same: (0, 0), crossing: None, other: (0, 0), x: [T::Part::ZERO; 3] }
     }
 }

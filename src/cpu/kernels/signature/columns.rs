@@ -6,7 +6,7 @@ use crate::cpu::kernels::diagonal::{Pivot, pivot};
 use crate::cpu::kernels::interchange::OUTWEIGHS;
 use crate::cpu::kernels::reflector::Reflector;
 use crate::cpu::kernels::shape::MAX_LANES;
-use crate::number::Float;
+use crate::number::{Float, Number};
 use core::ops::Range;
 use pulp::Simd;
 
@@ -20,7 +20,7 @@ pub(super) struct Block<'a, T> {
     pub cols: usize,
 }
 
-impl<T: Float> Block<'_, T> {
+impl<T: Number> Block<'_, T> {
     /// Entry (i, r) of V.
     ///
     /// # Safety
@@ -35,8 +35,8 @@ impl<T: Float> Block<'_, T> {
     ///
     /// # Safety
     /// As `v`.
-    unsafe fn largest(&self, j: usize, columns: Range<usize>) -> (usize, T) {
-        columns.fold((0, T::ZERO), |(p, largest), r| {
+    unsafe fn largest(&self, j: usize, columns: Range<usize>) -> (usize, T::Part) {
+        columns.fold((0, T::Part::ZERO), |(p, largest), r| {
             // SAFETY: the caller guarantees the entries.
             let size = unsafe { *self.v(j, r) }.abs();
             if size > largest { (r, size) } else { (p, largest) }
@@ -47,55 +47,60 @@ impl<T: Float> Block<'_, T> {
     ///
     /// # Safety
     /// As `v`.
-    unsafe fn norm(&self, j: usize, columns: Range<usize>) -> T {
+    unsafe fn norm(&self, j: usize, columns: Range<usize>) -> T::Part {
         // SAFETY: the caller guarantees the entries.
         let (_, largest) = unsafe { self.largest(j, columns.clone()) };
-        if largest == T::ZERO {
-            return T::ZERO;
+        if largest == T::Part::ZERO {
+            return T::Part::ZERO;
         }
-        let sum = columns.fold(T::ZERO, |sum, r| {
+        let sum = columns.fold(T::Part::ZERO, |sum, r| {
             // SAFETY: as above.
-            let share = unsafe { *self.v(j, r) } / largest;
-            sum + share * share
+            let share = unsafe { *self.v(j, r) }.over(largest);
+            plus_square(sum, share)
         });
         largest * sum.sqrt()
     }
 
     /// # Safety
     /// As `v`.
-    unsafe fn exchange(&mut self, j: usize, Exchange { with, to, sign }: Exchange<T>) {
+    unsafe fn exchange(&mut self, j: usize, Exchange { with, to, turn, size }: Exchange<T>) {
         for i in j..self.cols {
             // SAFETY: the caller guarantees the entries.
             unsafe {
                 let (l, v, at_boundary) = (self.l[j][i], *self.v(i, with), *self.v(i, to));
-                self.l[j][i] = sign * v;
+                self.l[j][i] = if T::PARTS == 1 { turn * v } else { (turn * v).over(size) };
                 *self.v(i, with) = at_boundary;
                 *self.v(i, to) = l;
             }
         }
+        // The imaginary part is what rounding has left.
+        self.l[j][j] = T::of_real(self.l[j][j].real());
     }
 
     /// Eliminates these columns of V, and writes the coefficients. Returns x; `None` if the pivot would not be positive.
     ///
     /// # Safety
     /// As `v`.
-    unsafe fn reflect(&mut self, j: usize, columns: Range<usize>, minus: bool) -> Option<T> {
+    unsafe fn reflect(&mut self, j: usize, columns: Range<usize>, minus: bool) -> Option<T::Part> {
         // SAFETY: the caller guarantees the entries.
         unsafe {
-            let (l, sign) = (self.l[j][j], if minus { -T::ONE } else { T::ONE });
+            let one = T::Part::ONE;
+            let (l, sign) = (self.l[j][j].real(), if minus { -one } else { one });
             let a = |r: usize| *self.v(j, columns.start + r);
-            let squares = (0..columns.len()).fold(T::ZERO, |sum, r| sum + a(r) * a(r));
-            let Pivot { alpha, x, new } = pivot(l, sign * squares, columns.len(), minus, a)?;
+            let squares = (0..columns.len()).fold(T::Part::ZERO, |sum, r| plus_square(sum, a(r)));
+            let Pivot { alpha, x, new } = pivot(l, sign * squares, columns.len(), minus, |r| a(r).abs())?;
             let beta = l + alpha;
             for r in columns.clone() {
                 let a = *self.v(j, r);
-                (*self.v.b(r).add(j), *self.v.g(r).add(j)) = (a / beta, sign * (a / alpha));
+                *self.v.b(r).add(j) = a.over(beta);
+                *self.v.g(r).add(j) = a.conj().over(alpha).times(sign);
             }
-            self.l[j][j] = new;
+            self.l[j][j] = T::of_real(new);
             for i in j + 1..self.cols {
                 let old = self.l[j][i];
-                let d = columns.clone().fold(x * old, |d, r| d + *self.v(i, r) * *self.v.g(r).add(j));
-                let u = T::TWO * old + d;
+                let start = old.times(x);
+                let d = columns.clone().fold(start, |d, r| d + *self.v(i, r) * *self.v.g(r).add(j));
+                let u = old.times(T::Part::TWO) + d;
                 self.l[j][i] = old + d;
                 for r in columns.clone() {
                     *self.v(i, r) = *self.v(i, r) - u * *self.v.b(r).add(j);
@@ -116,22 +121,21 @@ impl<T: Float> Block<'_, T> {
         &mut self,
         j: usize,
         (negative, plus): (bool, &mut usize),
-        tolerance: T,
+        tolerance: T::Part,
     ) -> Result<(OneColumn<T>, bool), ()> {
         let (same, other) = groups(negative, *plus, self.v.rank);
         let mut made = OneColumn::default();
-        let sign_of = |x: T| if x < T::ZERO { -T::ONE } else { T::ONE };
         // SAFETY: the caller guarantees the entries.
         unsafe {
             let (with, size) = self.largest(j, same.clone());
-            if size > T::from_f64(OUTWEIGHS) * self.l[j][j] {
-                let exchange = Exchange { with, to: with, sign: sign_of(*self.v(j, with)) };
+            if size > T::Part::from_f64(OUTWEIGHS) * self.l[j][j].real() {
+                let exchange = Exchange::new((with, with), *self.v(j, with));
                 self.exchange(j, exchange);
                 made.before = Some(exchange);
             }
             made.x[0] = self.reflect(j, same.clone(), false).ok_or(())?;
             made.same = (same.start, same.end);
-            let (l, norm) = (self.l[j][j], self.norm(j, other.clone()));
+            let (l, norm) = (self.l[j][j].real(), self.norm(j, other.clone()));
             // The comparison is false for NaN.
             if !((l - norm).abs() > tolerance * (l + norm)) {
                 return Err(());
@@ -146,7 +150,7 @@ impl<T: Float> Block<'_, T> {
                 false => (other.start, other.start + 1..other.end),
                 true => (other.end - 1, other.start..other.end - 1),
             };
-            let crossing = Exchange { with, to, sign: sign_of(*self.v(j, with)) };
+            let crossing = Exchange::new((with, to), *self.v(j, with));
             self.exchange(j, crossing);
             made.crossing = Some(crossing);
             made.x[1] = self.reflect(j, rest.clone(), false).ok_or(())?;
@@ -158,33 +162,58 @@ impl<T: Float> Block<'_, T> {
     }
 }
 
+/// sum + |x|²
+#[inline(always)]
+fn plus_square<T: Number>(sum: T::Part, x: T) -> T::Part {
+    T::parts(&[x]).iter().fold(sum, |sum, &part| sum + part * part)
+}
+
 /// RV registers of rows of V, and of a column of L, under one instruction set.
-struct Registers<T: Float, S: Simd, A, const RV: usize> {
+struct Registers<T: Number, S: Simd, A, const RV: usize> {
     simd: S,
     rows: A,
-    v: *mut T,
+    v: *mut T::Part,
     v_stride: usize,
     l: [T::Vector<S>; RV],
 }
 
-impl<T: Float, S: Simd, A: Rows<T, S>, const RV: usize> Registers<T, S, A, RV> {
+impl<T: Number, S: Simd, A: Rows<T, S>, const RV: usize> Registers<T, S, A, RV> {
     #[inline(always)]
-    fn v(&self, r: usize, i: usize) -> *mut T {
+    fn at(&self, r: usize, i: usize) -> *mut T::Part {
         self.v.wrapping_add(r * self.v_stride + i * T::lanes::<S>())
     }
 
     /// # Safety
     /// As [`through_columns`].
     #[inline(always)]
-    unsafe fn exchange(&mut self, Exchange { with, to, sign }: Exchange<T>) {
-        let Self { simd, rows, .. } = *self;
-        let sign = T::splat(simd, sign);
+    unsafe fn v(&self, r: usize, i: usize) -> T::Vector<S> {
+        // SAFETY: the caller guarantees the real rows of V.
+        unsafe { self.rows.load_v(self.simd, i, self.at(r, i), self.v_stride / T::PARTS) }
+    }
+
+    /// # Safety
+    /// As [`through_columns`].
+    #[inline(always)]
+    unsafe fn set_v(&self, r: usize, i: usize, x: T::Vector<S>) {
+        // SAFETY: the caller guarantees the real rows of V.
+        unsafe { self.rows.store_v(self.simd, i, self.at(r, i), self.v_stride / T::PARTS, x) };
+    }
+
+    /// # Safety
+    /// As [`through_columns`].
+    #[inline(always)]
+    unsafe fn exchange(&mut self, Exchange { with, to, turn, size }: Exchange<T>) {
+        let simd = self.simd;
+        let turn = T::splat(simd, turn);
         for i in 0..RV {
             // SAFETY: the caller guarantees the real rows of V.
             unsafe {
-                let new = T::vmul(simd, sign, rows.load(simd, i, self.v(with, i)));
-                rows.store(simd, i, self.v(with, i), rows.load(simd, i, self.v(to, i)));
-                rows.store(simd, i, self.v(to, i), self.l[i]);
+                let mut new = T::vmul(simd, turn, self.v(with, i));
+                if T::PARTS > 1 {
+                    new = T::vover(simd, new, T::Part::splat(simd, size));
+                }
+                self.set_v(with, i, self.v(to, i));
+                self.set_v(to, i, self.l[i]);
                 self.l[i] = new;
             }
         }
@@ -195,31 +224,36 @@ impl<T: Float, S: Simd, A: Rows<T, S>, const RV: usize> Registers<T, S, A, RV> {
     /// # Safety
     /// As [`through_columns`].
     #[inline(always)]
-    unsafe fn reflect(&mut self, coefficients: Reflector<T>, j: usize, (first, end): (usize, usize), x: T) {
-        let Self { simd, rows, .. } = *self;
-        let x = T::splat(simd, x);
+    unsafe fn reflect(
+        &mut self,
+        coefficients: Reflector<T>,
+        j: usize,
+        (first, end): (usize, usize),
+        x: T::Part,
+    ) {
+        let simd = self.simd;
+        let (x, two) = (T::Part::splat(simd, x), T::Part::splat(simd, T::Part::TWO));
         let mut d = self.l;
         // SAFETY: the caller guarantees the real rows of V, and the coefficients.
         unsafe {
             for i in 0..RV {
-                d[i] = T::vmul(simd, x, self.l[i]);
+                d[i] = T::vtimes(simd, x, self.l[i]);
             }
             for r in first..end {
                 let g = T::splat(simd, *coefficients.g(r).add(j));
                 for i in 0..RV {
-                    d[i] = T::mul_add(simd, rows.load(simd, i, self.v(r, i)), g, d[i]);
+                    d[i] = T::mul_add(simd, self.v(r, i), g, d[i]);
                 }
             }
             for i in 0..RV {
-                let u = T::mul_add(simd, T::splat(simd, T::TWO), self.l[i], d[i]);
+                let u = T::times_add(simd, two, self.l[i], d[i]);
                 self.l[i] = T::vadd(simd, self.l[i], d[i]);
                 d[i] = u;
             }
             for r in first..end {
                 let b = T::splat(simd, *coefficients.b(r).add(j));
                 for i in 0..RV {
-                    let rest = T::neg_mul_add(simd, d[i], b, rows.load(simd, i, self.v(r, i)));
-                    rows.store(simd, i, self.v(r, i), rest);
+                    self.set_v(r, i, T::neg_mul_add(simd, d[i], b, self.v(r, i)));
                 }
             }
         }
@@ -232,7 +266,7 @@ impl<T: Float, S: Simd, A: Rows<T, S>, const RV: usize> Registers<T, S, A, RV> {
 /// The real rows of `tile`, over these columns of L and all of V, must be readable and writable, and no other thread may use them during
 /// the call. The coefficients are those of the columns.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(super) unsafe fn through_columns<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
+pub(super) unsafe fn through_columns<T: Number, S: Simd, A: Rows<T, S>, const RV: usize>(
     simd: S,
     rows: A,
     columns: &[OneColumn<T>],

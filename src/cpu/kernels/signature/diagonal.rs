@@ -9,29 +9,29 @@ use crate::cpu::kernels::at_once::at_once;
 use crate::cpu::kernels::diagonal::diagonal;
 use crate::cpu::kernels::scratch::Scratch;
 use crate::cpu::kernels::shape::{MAX_LANES, NARROW, WIDE, wide};
-use crate::number::Float;
+use crate::number::{Float, Number};
 use crate::report::Health;
 use crate::sweep::plan::Panel;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
 /// The diagonal step of a panel.
-pub(crate) struct Diagonal<'a, T> {
+pub(crate) struct Diagonal<'a, T: Number> {
     of: &'a SignatureJob<T>,
     panel: Panel,
-    health: &'a mut Health<T>,
+    health: &'a mut Health<T::Part>,
 }
 
-impl<'a, T: Float> Diagonal<'a, T> {
+impl<'a, T: Number> Diagonal<'a, T> {
     /// # Safety
     /// When this is run, all earlier panels have been applied to the rows of the block, and no other thread uses these rows, nor what a
     /// diagonal step writes.
-    pub unsafe fn new(of: &'a SignatureJob<T>, panel: Panel, health: &'a mut Health<T>) -> Self {
+    pub unsafe fn new(of: &'a SignatureJob<T>, panel: Panel, health: &'a mut Health<T::Part>) -> Self {
         Self { of, panel, health }
     }
 }
 
-impl<T: Float> WithSimd for Diagonal<'_, T> {
+impl<T: Number> WithSimd for Diagonal<'_, T> {
     type Output = Result<(), usize>;
 
     #[inline(always)]
@@ -52,7 +52,7 @@ impl<T: Float> WithSimd for Diagonal<'_, T> {
     }
 }
 
-impl<T: Float> SignatureJob<T> {
+impl<T: Number> SignatureJob<T> {
     /// Transforms the diagonal block of these columns, block `s` of the panel.
     ///
     /// # Errors
@@ -66,12 +66,12 @@ impl<T: Float> SignatureJob<T> {
         simd: S,
         (panel, s): (Panel, usize),
         columns: Range<usize>,
-        health: &mut Health<T>,
+        health: &mut Health<T::Part>,
     ) -> Result<(), usize> {
         let (first, cols) = (columns.start, columns.len());
         let (tile, offset) = self.job.v.locate(first);
         let mut copy: Triangle<T> = [[T::ZERO; MAX_LANES]; MAX_LANES];
-        let (mut old, mut new) = ([T::ONE; MAX_LANES], [T::ONE; MAX_LANES]);
+        let (mut old, mut new) = ([T::Part::ONE; MAX_LANES], [T::Part::ONE; MAX_LANES]);
         // SAFETY: the caller guarantees the rows of the block, which are inside one tile, and what the step writes. The signs, and the
         // changes of blocks and columns, are those of all columns of the sweep.
         unsafe {
@@ -79,7 +79,7 @@ impl<T: Float> SignatureJob<T> {
             for j in 0..cols {
                 let column = at.src.wrapping_offset(j as isize * at.src_stride);
                 core::ptr::copy_nonoverlapping(column.add(j), copy[j].as_mut_ptr().add(j), cols - j);
-                old[j] = copy[j][j];
+                old[j] = copy[j][j].real();
             }
             let negative = *self.old.add(first);
             let one_sign = columns.clone().all(|column| *self.old.add(column) == negative);
@@ -93,7 +93,7 @@ impl<T: Float> SignatureJob<T> {
                 for j in 0..cols {
                     let column = at.dst.wrapping_offset(j as isize * at.dst_stride);
                     core::ptr::copy_nonoverlapping(copy[j].as_ptr().add(j), column.add(j), cols - j);
-                    new[j] = copy[j][j];
+                    new[j] = copy[j][j].real();
                 }
             }
         }
@@ -113,18 +113,18 @@ impl<T: Float> SignatureJob<T> {
         (panel, s): (Panel, usize),
         (cols, change): (usize, BlockChange),
         at: Tile<T>,
-        new: &mut [T; MAX_LANES],
+        new: &mut [T::Part; MAX_LANES],
     ) -> bool {
         let mut scratch = Scratch::new();
         let signed = change.signed(self.rank());
         let reflectors = self.reflectors(panel, s, signed);
         for (signed, at) in scratch.ways(signed, at) {
             let (reflector, minus) = (reflectors[usize::from(signed.minus)], signed.minus);
-            let mut before = [T::ONE; MAX_LANES];
+            let mut before = [T::Part::ONE; MAX_LANES];
             // SAFETY: the caller guarantees the rows of the block, and the reflectors.
             unsafe {
                 for (j, before) in before[..cols].iter_mut().enumerate() {
-                    *before = *at.src.wrapping_offset(j as isize * (at.src_stride + 1));
+                    *before = (*at.src.wrapping_offset(j as isize * (at.src_stride + 1))).real();
                 }
                 let made = match wide::<S>() {
                     _ if cols < self.job.block => false,
@@ -136,7 +136,7 @@ impl<T: Float> SignatureJob<T> {
                 }
             }
             // With less than that left, the columns one by one decide. The comparison is false for NaN.
-            let share = T::TWO * self.tolerance.sqrt();
+            let share = T::Part::TWO * self.tolerance.sqrt();
             let left = |j: usize| new[j] > share * before[j];
             if minus && !(0..cols).all(left) {
                 return false;
@@ -166,7 +166,8 @@ impl<T: Float> SignatureJob<T> {
         // SAFETY: the caller guarantees the rows of V, and what the step writes; a row of the reflector has a scalar for each lane.
         unsafe {
             for r in 0..v.rank {
-                T::store::<S>(v.b(r), T::load_masked(simd, rows, at.v.add(r * at.v_stride)));
+                let x = T::load_parts_masked(simd, rows, at.v.add(r * at.v_stride), at.apart());
+                T::store::<S>(v.b(r), x);
                 T::store::<S>(v.g(r), T::splat(simd, T::ZERO));
             }
             let mut block = Block { l, v, cols };

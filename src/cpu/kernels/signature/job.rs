@@ -4,12 +4,12 @@ use super::change::{BlockChange, OneColumn};
 use crate::cpu::kernels::job::Job;
 use crate::cpu::kernels::reflector::{OneSign, Reflector};
 use crate::cpu::kernels::shape::Shape;
-use crate::number::{Float, Number};
+use crate::number::Number;
 use crate::sweep::plan::Panel;
 
 /// All that the steps read and write. `blocks` and `columns` are those of the sweep, and only the diagonal step writes to them, and to
 /// `plus` and `new`.
-pub(crate) struct SignatureJob<T> {
+pub(crate) struct SignatureJob<T: Number> {
     /// L and V, with the numbers of plus and minus columns before the sweep. The new L is written somewhere.
     pub job: Job<T>,
     /// Whether the old pivots and the new ones are negative, for each column of L. They may be the same memory.
@@ -22,11 +22,11 @@ pub(crate) struct SignatureJob<T> {
     /// Columns of V with a plus sign, after the diagonal steps so far.
     pub plus: *mut usize,
     /// A pivot is zero to working precision if less than this share is left of it.
-    pub tolerance: T,
+    pub tolerance: T::Part,
 }
 
 // SAFETY: as of `Job`.
-unsafe impl<T: Sync> Sync for SignatureJob<T> {}
+unsafe impl<T: Number> Sync for SignatureJob<T> {}
 
 impl<T: Number> SignatureJob<T> {
     /// Scalars for the reflectors of one panel.
@@ -41,7 +41,7 @@ impl<T: Number> SignatureJob<T> {
     }
 }
 
-impl<T: Float> SignatureJob<T> {
+impl<T: Number> SignatureJob<T> {
     /// Columns of V.
     #[inline(always)]
     pub fn rank(&self) -> usize {

@@ -6,7 +6,7 @@ use crate::cpu::kernels::apply::{Full, Masked, Rows, Tile, apply};
 use crate::cpu::kernels::interchange::apply_by_column;
 use crate::cpu::kernels::scratch::Scratch;
 use crate::cpu::kernels::shape::{NARROW, WIDE, wide};
-use crate::number::Float;
+use crate::number::Number;
 use crate::sweep::plan::Panel;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
@@ -15,14 +15,14 @@ use pulp::{Simd, WithSimd};
 const GROUP_BYTES: usize = 16 << 10;
 
 /// Applies the changes of the blocks of a panel to rows below them.
-pub(crate) struct Trailing<'a, T> {
+pub(crate) struct Trailing<'a, T: Number> {
     of: &'a SignatureJob<T>,
     panel: Panel,
     blocks: Range<usize>,
     rows: Range<usize>,
 }
 
-impl<'a, T: Float> Trailing<'a, T> {
+impl<'a, T: Number> Trailing<'a, T> {
     /// # Safety
     /// When this is run, the diagonal step of these blocks is done, all earlier blocks have been applied to `rows`, and no other thread
     /// uses these rows.
@@ -36,7 +36,7 @@ impl<'a, T: Float> Trailing<'a, T> {
     }
 }
 
-impl<T: Float> WithSimd for Trailing<'_, T> {
+impl<T: Number> WithSimd for Trailing<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -76,7 +76,7 @@ impl<T: Float> WithSimd for Trailing<'_, T> {
 }
 
 /// Applies block `s` to rows `inside` of a tile, one register at a time. It is a function of its own, and not inlined at each of its calls.
-struct PartOfTile<'a, T> {
+struct PartOfTile<'a, T: Number> {
     of: &'a SignatureJob<T>,
     panel: Panel,
     s: usize,
@@ -84,7 +84,7 @@ struct PartOfTile<'a, T> {
     inside: Range<usize>,
 }
 
-impl<T: Float> WithSimd for PartOfTile<'_, T> {
+impl<T: Number> WithSimd for PartOfTile<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -97,7 +97,7 @@ impl<T: Float> WithSimd for PartOfTile<'_, T> {
     }
 }
 
-impl<T: Float> SignatureJob<T> {
+impl<T: Number> SignatureJob<T> {
     /// Applies block `s`, which has all its columns, to a whole tile.
     ///
     /// # Safety
@@ -109,11 +109,16 @@ impl<T: Float> SignatureJob<T> {
         unsafe {
             let mut at = self.job.tile(tile, 0, first);
             at.stream = self.job.stream;
-            match wide::<S>() {
-                true => self.through::<S, _, { WIDE.0 }, { WIDE.1 }>(simd, Full, (panel, s), WIDE.1, at),
-                false => {
-                    self.through::<S, _, { NARROW.0 }, { NARROW.1 }>(simd, Full, (panel, s), NARROW.1, at)
-                }
+            macro_rules! whole {
+                ($rows:expr, $cols:expr) => {
+                    self.through::<S, _, { $rows }, { $cols }>(simd, Full, (panel, s), $cols, at)
+                };
+            }
+            match (wide::<S>(), T::PARTS) {
+                (true, 1) => whole!(WIDE.0, WIDE.1),
+                (true, _) => whole!(WIDE.0 / 2, WIDE.1),
+                (false, 1) => whole!(NARROW.0, NARROW.1),
+                (false, _) => whole!(NARROW.0 / 2, NARROW.1),
             }
         }
     }
