@@ -136,7 +136,7 @@ pub use crate::engine::Engine;
 pub use crate::error::{DeviceErrorKind, Error};
 pub use crate::host::interrupt::interruptible;
 pub use crate::in_place::{modify_checked_in_place, modify_in_place, modify_into};
-pub use crate::ldlt::{Ldlt, LdltModification};
+pub use crate::ldlt::{Ldlt, LdltExtension, LdltModification};
 pub use crate::operand::{Operand, OperandMut, RemoteView, RemoteViewMut};
 pub use crate::report::Modification;
 pub use crate::scalar::{RealScalar, Scalar};

@@ -3,21 +3,17 @@
 //! Rows in the order of the new A: n₁ rows before the new ones, the new ones, and the rest. What the removed columns of L leave is a V
 //! for the sweep; over the first n₁ columns it is carried to the rest, where the new columns of L join it with the opposite sign.
 
-use super::begin::factored;
+use super::border::Border;
 use super::report::LdltModification;
 use super::state::Indefinite;
 use super::systems::change_signs;
-use crate::cpu::solve::solve;
 use crate::element::Element;
 use crate::error::Error;
-use crate::host::layout::make_diagonal_real;
 use crate::host::threads::where_it_pays;
 use crate::number::Float;
-use crate::storage::Side;
 use crate::structure::{Rearrangement, Run, shifts};
 use crate::sweep::weights::Weights;
 use core::ops::Range;
-use faer::linalg::matmul::triangular::BlockStructure;
 use faer::{Accum, Conj, Mat, MatRef};
 
 /// Of a pivot, or a weight.
@@ -134,53 +130,29 @@ impl<T: Element> Indefinite<T> {
     fn put(&mut self, at: usize, columns: MatRef<'_, T>) -> Result<(f64, Mat<T>), Error> {
         let (order, came, threads) = (columns.nrows(), columns.ncols(), self.threads);
         let next = &mut self.next;
-        let (above, rest) = columns.split_at_row(at);
-        let (corner, below) = rest.split_at_row(came);
-        let mut x = above.to_owned();
-        solve(&next.l.as_ref().submatrix(0, 0, at, at), Side::L, x.as_mut(), threads);
-        let mut signed = x.clone();
-        change_signs(&next.negative[..at], signed.as_mut());
+        let border = {
+            let before = (next.l.as_ref().submatrix(0, 0, at, at), &next.negative[..at]);
+            Border::new(before, columns, order, threads)?
+        };
         let par = where_it_pays(threads.par(), order * came * came);
-        let left: Vec<f64> = x.col_iter().map(|x| x.iter().map(|x| x.square_to_f64()).sum()).collect();
-        let mut k = Mat::from_fn(came, came, |i, j| if i >= j { corner[(i, j)] } else { T::ZERO });
-        make_diagonal_real(k.as_mut());
-        let (lower, all) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-        T::triangular_matmul(
-            (k.as_mut(), lower),
-            Accum::Add,
-            (x.transpose(), all, Conj::Yes),
-            (signed.as_ref(), all, Conj::No),
-            -T::ONE,
-            par,
-        );
-        make_diagonal_real(k.as_mut());
-        let tolerance = order as f64 * T::Part::UNIT.to_f64();
-        let negative = factored(k.as_mut(), Some(&left), tolerance, par).map_err(|error| match error {
-            Error::Singular { column } => Error::Singular { column: at + column },
-            error => error,
-        })?;
-        let mut rows = below.to_owned();
+        let mut rows = columns.subrows(at + came, order - at - came).to_owned();
         let l = next.l.as_ref().submatrix(at + came, 0, order - at - came, at);
         T::matmul(
             rows.as_mut(),
             Accum::Add,
             (l, Conj::No),
-            x.as_ref(),
+            border.y.as_ref(),
             -T::ONE,
             where_it_pays(par, order * at * came),
         );
         // X S Cᴴ = Y is C̄ (X S)ᵀ = Yᵀ.
-        T::solve_lower((k.as_ref(), Conj::Yes), rows.as_mut().transpose_mut(), par);
-        change_signs(&negative, rows.as_mut().transpose_mut());
-        let mut least = 1.0_f64;
-        for j in 0..came {
-            let before: f64 = (0..j).map(|m| k[(j, m)].square_to_f64()).sum::<f64>() + left[j];
-            let pivot = k[(j, j)].square_to_f64();
-            least = least.min(pivot / (before + pivot));
-        }
-        next.negative[at..at + came].copy_from_slice(&negative);
-        next.l.submatrix_mut(at, 0, came, at).copy_from(signed.adjoint());
-        next.l.submatrix_mut(at, at, came, came).copy_from(k.as_ref());
+        T::solve_lower((border.corner.as_ref(), Conj::Yes), rows.as_mut().transpose_mut(), par);
+        change_signs(&border.negative, rows.as_mut().transpose_mut());
+        let share = |j: usize| border.corner[(j, j)].square_to_f64() / border.square(j);
+        let least = (0..came).map(share).fold(1.0, f64::min);
+        next.negative[at..at + came].copy_from_slice(&border.negative);
+        next.l.submatrix_mut(at, 0, came, at).copy_from(border.signed.adjoint());
+        next.l.submatrix_mut(at, at, came, came).copy_from(border.corner.as_ref());
         next.l.submatrix_mut(at + came, at, order - at - came, came).copy_from(rows.as_ref());
         Ok((least, rows))
     }

@@ -4,20 +4,26 @@
 //! |---|---|
 //! | `change` | the calls that change rows and columns |
 //! | `solving` | the calls that solve |
+//! | `carried` | right-hand sides that stay current |
+//! | `extension` | A bordered, without a change of the factor |
 //! | `expecting` | the calls that say what the result of others must have |
 //! | `report`, `expected`, `growth` | what a call has done; what signs are expected; how large the factor is compared with A |
 //! | `squares` | the sums from which the growth follows |
 //! | `state` | L and S in host memory, and modifications of them |
-//! | `begin`, `exchange`, `rows`, `systems` | the steps behind the calls |
+//! | `begin`, `border`, `exchange`, `extended`, `rows`, `systems` | the steps behind the calls |
 //! | `verbs` | what compiles them |
 //!
 //! The sweep is `cpu/signature.rs`, its kernels are `cpu/kernels/signature/`.
 
 mod begin;
+mod border;
+mod carried;
 mod change;
 mod exchange;
 mod expected;
 mod expecting;
+mod extended;
+mod extension;
 mod growth;
 mod report;
 mod rows;
@@ -28,6 +34,7 @@ mod state;
 mod systems;
 pub(crate) mod verbs;
 
+pub use self::extension::LdltExtension;
 pub use self::report::LdltModification;
 
 use self::report::inertia;

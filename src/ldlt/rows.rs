@@ -16,6 +16,16 @@ pub(super) fn append<T: Element>(
     cross: &Operand<'_, T>,
     corner: &Operand<'_, T>,
 ) -> Result<LdltModification, Error> {
+    let (order, columns) = (of.order(), bordering(of, cross, corner)?);
+    of.exchange(&[], (order, columns.as_ref(), None), "corner")
+}
+
+/// B above K, for a border of A. ((n + r) × r)
+pub(super) fn bordering<T: Element>(
+    of: &Indefinite<T>,
+    cross: &Operand<'_, T>,
+    corner: &Operand<'_, T>,
+) -> Result<Mat<T>, Error> {
     let (order, rank) = (of.order(), cross.shape().1);
     extent("cross", "rows", order, cross.shape().0)?;
     extent("corner", "rows", rank, corner.shape().0)?;
@@ -28,7 +38,7 @@ pub(super) fn append<T: Element>(
     columns.subrows_mut(order, rank).copy_from(corner.as_ref());
     make_diagonal_real(columns.subrows_mut(order, rank));
     small::<T>("corner", finite_lower("corner", columns.subrows(order, rank))?)?;
-    of.exchange(&[], (order, columns.as_ref(), None), "corner")
+    Ok(columns)
 }
 
 pub(super) fn insert<T: Element>(

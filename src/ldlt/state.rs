@@ -110,9 +110,7 @@ impl<T: Element> Indefinite<T> {
         dry: bool,
     ) -> Result<LdltModification, Error> {
         let order = self.order();
-        if !(decay > T::Part::ZERO && decay <= T::Part::ONE) {
-            return Err(Error::OutOfRange { argument: "decay", rule: "greater than 0 and at most 1" });
-        }
+        Self::check_decay(decay)?;
         weights.check(order, v.shape())?;
         v.has_room_as_v()?;
         let v = v.on_host()?;
@@ -121,6 +119,15 @@ impl<T: Element> Indefinite<T> {
         }
         let modified = self.modify_by(decay, v.as_ref(), weights, dry);
         modified.map_err(|error| self.or_overflow(error, v.as_ref(), weights))
+    }
+
+    /// # Errors
+    /// `OutOfRange`.
+    pub(super) fn check_decay(decay: T::Part) -> Result<(), Error> {
+        if decay > T::Part::ZERO && decay <= T::Part::ONE {
+            return Ok(());
+        }
+        Err(Error::OutOfRange { argument: "decay", rule: "greater than 0 and at most 1" })
     }
 
     fn modify_by(
@@ -173,7 +180,7 @@ impl<T: Element> Indefinite<T> {
 
     /// Why a modification by V was refused: squares of rows of the new L may have overflowed without growth.
     #[cold]
-    fn or_overflow(&self, error: Error, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) -> Error {
+    pub(super) fn or_overflow(&self, error: Error, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) -> Error {
         let square_of = |(r, column): (usize, ColRef<'_, T>)| {
             let largest = column.iter().fold(T::Part::ZERO, |largest, x| largest.max(x.abs())).to_f64();
             weights.of(r).abs().to_f64() * largest * largest
@@ -239,7 +246,7 @@ impl<T: Element> Indefinite<T> {
 }
 
 /// A pivot that is zero to working precision.
-fn refused(stop: Stop) -> Error {
+pub(super) fn refused(stop: Stop) -> Error {
     match stop {
         Stop::Breakdown { column } => Error::Singular { column },
         stop => stop.into(),

@@ -1,5 +1,6 @@
 //! What is compiled for indefinite matrices, once for each scalar type.
 
+use super::extended::Parts;
 use super::report::LdltModification;
 use super::rows;
 use super::state::Indefinite;
@@ -9,7 +10,7 @@ use crate::error::Error;
 use crate::host::threads::Threads;
 use crate::operand::{Operand, OperandMut};
 use crate::sweep::weights::Weights;
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 functions! {
     /// The verbs on a factor L S Lᴴ.
@@ -18,6 +19,12 @@ functions! {
         ldlt_of_factor(l: &Operand<'_, Self>, d: &[Self::Part], threads: Threads) -> Result<Indefinite<Self>, Error> = Indefinite::of_factor;
         ldlt_modify(of: &mut Indefinite<Self>, decay: Self::Part, v: &Operand<'_, Self>, weights: Weights<'_, Self::Part>, dry: bool)
             -> Result<LdltModification, Error> = Indefinite::modify;
+        ldlt_modify_carrying(of: &mut Indefinite<Self>, decay: Self::Part, v: &Operand<'_, Self>, weights: Weights<'_, Self::Part>,
+            y: &Operand<'_, Self>, z: OperandMut<'_, Self>) -> Result<LdltModification, Error> = Indefinite::modify_carrying;
+        ldlt_extension(of: &Indefinite<Self>, cross: &Operand<'_, Self>, corner: &Operand<'_, Self>) -> Result<Parts<Self>, Error>
+            = Indefinite::extension;
+        ldlt_solve_extended(of: &Indefinite<Self>, parts: (MatRef<'_, Self>, MatRef<'_, Self>, &[bool]), rhs: &Operand<'_, Self>)
+            -> Result<Mat<Self>, Error> = Indefinite::solve_extended;
         ldlt_append(of: &mut Indefinite<Self>, cross: &Operand<'_, Self>, corner: &Operand<'_, Self>)
             -> Result<LdltModification, Error> = rows::append;
         ldlt_insert(of: &mut Indefinite<Self>, at: usize, columns: &Operand<'_, Self>) -> Result<LdltModification, Error> = rows::insert;

@@ -7,6 +7,7 @@
 //! ```
 
 mod accuracy;
+mod borders;
 mod edge;
 mod real;
 mod refused;
