@@ -8,16 +8,18 @@
 //! | `report`, `expected`, `growth` | what a call has done; what signs are expected; how large the factor is compared with A |
 //! | `squares` | the sums from which the growth follows |
 //! | `state` | L and S in host memory, and modifications of them |
+//! | `few` | modifications of few columns |
 //! | `begin`, `exchange`, `rows`, `systems` | the steps behind the calls |
 //! | `verbs` | what compiles them |
 //!
-//! The sweep is `cpu/signature.rs`, its kernels are `cpu/kernels/signature/`.
+//! The sweep is `cpu/signature.rs`, its kernels are `cpu/kernels/signature/`; for few columns of V it is `cpu/runs.rs`, with the kernels of `Cholesky`.
 
 mod begin;
 mod change;
 mod exchange;
 mod expected;
 mod expecting;
+mod few;
 mod growth;
 mod report;
 mod rows;

@@ -8,6 +8,7 @@
 
 mod accuracy;
 mod edge;
+mod few;
 mod refused;
 mod rows;
 
