@@ -8,7 +8,7 @@
 //! | `moves` | moves of rows and columns within the memory of L |
 //! | `in_place`, `out_of_place` | modification of an L in the caller's memory; the same with L' in other memory |
 //! | `sweep` | a sweep: packs V, then runs one of the schedules |
-//! | `signature` | a sweep over L S Lᵀ with S = diag(±1) |
+//! | `signature`, `runs` | a sweep over L S Lᵀ with S = diag(±1); the same for a V of few columns |
 //! | `small` | a modification of a small L, without a sweep |
 //! | `serial`, `workers` | the schedules: on one thread, and on several |
 //! | `solve` | triangular solves, with the same schedule on several threads |
@@ -28,6 +28,8 @@ mod moves;
 #[allow(unsafe_code, reason = "hands memory of L to the sweep")]
 mod out_of_place;
 mod resize;
+#[allow(unsafe_code, reason = "hands memory of L to the sweep")]
+pub(crate) mod runs;
 #[allow(unsafe_code, reason = "asks for the steps of panels")]
 mod serial;
 #[allow(unsafe_code, reason = "hands memory of L to the sweep")]

@@ -2,7 +2,7 @@
 
 use super::kernels::entries::Entries;
 use super::kernels::signature::{BlockChange, OneColumn, SignatureJob};
-use super::sweep::{SweepMemory, plan, run, run_asking};
+use super::sweep::{Kind, SweepMemory, run, run_asking};
 use super::tuning;
 use super::workers::Chunk;
 use crate::element::Element;
@@ -20,7 +20,7 @@ use faer::{Mat, MatMut, MatRef};
 
 /// The staged V, and the working memory of a sweep, kept between calls.
 pub(crate) struct SignatureMemory<T: Number> {
-    sweep: SweepMemory<T>,
+    pub(super) sweep: SweepMemory<T>,
     blocks: Vec<BlockChange>,
     columns: Vec<OneColumn<T>>,
     chunks: Vec<Chunk>,
@@ -35,14 +35,13 @@ impl<T: Number> Clone for SignatureMemory<T> {
 
 impl<T: Number> Default for SignatureMemory<T> {
     fn default() -> Self {
-        let mut sweep = SweepMemory::default();
-        sweep.by_reflectors = true;
-        Self { sweep, blocks: Vec::new(), columns: Vec::new(), chunks: Vec::new() }
+        Self { sweep: SweepMemory::default(), blocks: Vec::new(), columns: Vec::new(), chunks: Vec::new() }
     }
 }
 
 impl<T: Element> SignatureMemory<T> {
-    /// Stages V diag(√|w|) from its first row that is not zero on. (n × k)
+    /// Stages V diag(√|w|) from its first row that is not zero on, for [`sweep`] or, with `by_runs`, for
+    /// [`sweep_runs`](super::runs::sweep_runs). (n × k)
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`.
@@ -50,14 +49,16 @@ impl<T: Element> SignatureMemory<T> {
         &mut self,
         v: MatRef<'_, T>,
         weights: Weights<'_, T::Part>,
+        by_runs: bool,
         threads: Threads,
     ) -> Result<Outline, Error> {
+        self.sweep.steps = if by_runs { Kind::ByColumn } else { Kind::ByReflectors };
         self.sweep.stage_for(Isa::detect(), v, weights, threads)
     }
 
     /// What is left of the staged V after a sweep over fewer columns than rows, in these rows. (m × k)
-    pub fn residual(&mut self, rows: Range<usize>, outline: &Outline) -> Mat<T> {
-        self.sweep.residual(rows, outline.rank())
+    pub fn residual(&mut self, rows: Range<usize>, rank: usize) -> Mat<T> {
+        self.sweep.residual(rows, rank)
     }
 }
 
@@ -88,7 +89,7 @@ pub(crate) fn sweep<T: Element>(
         Some((l, negative)) => (l.as_ptr(), l.col_stride(), negative.as_ptr()),
         None => (dst.cast_const(), dst_stride, new_signs.cast_const()),
     };
-    let plan = plan(rows, columns, outline);
+    let plan = memory.sweep.plan(rows, columns, outline);
     let threads = tuning::threads(threads, &plan, outline.rank());
     let sets = if threads > 1 { plan.panels() } else { 1 };
     let SignatureMemory { sweep, blocks, columns, chunks } = memory;

@@ -2,6 +2,7 @@
 
 use super::kernels::entries::Entries;
 use super::kernels::job::{CarriedRows, Job};
+use super::kernels::low_rank::PANEL_COLS;
 use super::kernels::packed::Packed;
 use super::kernels::shape::{ANY, MAX_LANES, by_column, shape, together};
 use super::kernels::signature::SignatureJob;
@@ -28,14 +29,24 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering};
 use faer::{Mat, MatRef};
 
+/// The steps for which V is staged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Those that are fastest for this number of columns of V and rows of L.
+    Fastest,
+    /// Those of `low_rank`, for at most four columns of V: a sweep may begin at any row.
+    ByColumn,
+    /// Those by reflectors, however few the columns of V are.
+    ByReflectors,
+}
+
 /// The staged V, and the working memory of a sweep, kept between calls.
 pub(super) struct SweepMemory<T: Number> {
     signed: Signed<T::Part>,
     v: Packed<T>,
     /// V is in one tile, and the steps are those of `low_rank`.
     by_column: bool,
-    /// V is staged for the steps by reflectors, however few its columns are.
-    pub(super) by_reflectors: bool,
+    pub(super) steps: Kind,
     /// Numbers of staged columns of V of each sign.
     signs: [usize; 2],
     reflectors: Buffer<T>,
@@ -50,7 +61,7 @@ impl<T: Number> Default for SweepMemory<T> {
             signed: Signed::default(),
             v: Packed::default(),
             by_column: false,
-            by_reflectors: false,
+            steps: Kind::Fastest,
             signs: [0, 0],
             reflectors: Buffer::default(),
             chunks: Vec::new(),
@@ -185,12 +196,29 @@ impl<T: Element> SweepMemory<T> {
     /// which steps it is for.
     #[inline(always)]
     fn tile(&mut self, isa: Isa, rank: usize, rows: usize, staged: usize) -> usize {
-        self.by_column = by_column(rank, rows) && !self.by_reflectors;
-        match (self.by_column, self.by_reflectors) {
+        self.by_column = self.takes_columns(rank, rows);
+        match (self.by_column, self.steps) {
             (true, _) => staged.next_multiple_of(MAX_LANES),
-            (_, true) => shape::<T>(isa, ANY).tile,
+            (_, Kind::ByReflectors) => shape::<T>(isa, ANY).tile,
             _ => shape::<T>(isa, rank).tile,
         }
+    }
+
+    /// Whether the steps are those of `low_rank`.
+    #[inline(always)]
+    fn takes_columns(&self, rank: usize, rows: usize) -> bool {
+        match self.steps {
+            Kind::Fastest => by_column(rank, rows),
+            Kind::ByColumn => true,
+            Kind::ByReflectors => false,
+        }
+    }
+
+    /// The panels of a sweep for which V is staged.
+    #[inline(always)]
+    pub(super) fn plan(&self, rows: usize, columns: Range<usize>, outline: &Outline) -> Plan {
+        let plan = plan(rows, columns, outline);
+        if self.steps == Kind::ByColumn { Plan { panel_cols: PANEL_COLS, ..plan } } else { plan }
     }
 
     /// Reserves room for `rows` rows whenever room for V is reserved.
@@ -228,6 +256,11 @@ impl<T: Element> SweepMemory<T> {
         (first..first + rows).map(sum).collect()
     }
 
+    /// Adds this multiple of the squared norms of the rows of V from `first` on.
+    pub fn add_squares(&mut self, first: usize, factor: f64, sums: &mut [f64]) {
+        self.v.add_squares(first, factor, sums);
+    }
+
     /// Records the report of a sweep that has succeeded.
     #[inline(always)]
     fn end(&mut self, plan: &Plan, health: &Health<T::Part>) {
@@ -251,13 +284,14 @@ impl<T: Element> SweepMemory<T> {
     ) -> Job<T> {
         debug_assert!(self.v.base() <= plan.start, "V is staged from a later row on");
         let rank = outline.rank();
-        let by_column = by_column(rank, plan.rows) && !self.by_reflectors;
-        let shape = shape::<T>(isa, if self.by_reflectors { ANY } else { rank });
+        let by_column = self.takes_columns(rank, plan.rows);
+        let by_reflectors = self.steps == Kind::ByReflectors;
+        let shape = shape::<T>(isa, if by_reflectors { ANY } else { rank });
         let &Outline { plus, minus, .. } = outline;
         assert_eq!(by_column, self.by_column, "V is staged for other steps");
         let len = match by_column {
             true => Job::<T>::coefficients_len(plus + minus, T::PARTS == 1 && together(rank, plan.rows)),
-            false if self.by_reflectors => SignatureJob::<T>::reflector_len(plan.panel_cols, &shape, rank),
+            false if by_reflectors => SignatureJob::<T>::reflector_len(plan.panel_cols, &shape, rank),
             false => Job::<T>::reflector_len(plan.panel_cols, &shape, plus, minus),
         };
         self.reflectors.reserve(reflector_sets * len);
@@ -311,7 +345,7 @@ pub(super) unsafe fn sweep<T: Element>(
     memory: &mut SweepMemory<T>,
     threads: Threads,
 ) -> Result<(), Stop> {
-    let plan = plan(rows, columns, outline);
+    let plan = memory.plan(rows, columns, outline);
     let threads = tuning::threads(threads, &plan, outline.rank());
     let reflector_sets = if threads > 1 { plan.panels() } else { 1 };
     let mut job = memory.job(Isa::detect(), l, &plan, outline, reflector_sets);
@@ -347,7 +381,7 @@ pub(super) unsafe fn sweep_by<T: Element, S: Steps<Report = Health<T::Part>>>(
     (memory, threads): (&mut SweepMemory<T>, Threads),
     steps: impl FnOnce(Job<T>) -> S,
 ) -> Result<(), Stop> {
-    let plan = plan(rows, columns, outline);
+    let plan = memory.plan(rows, columns, outline);
     let threads = tuning::threads(threads, &plan, outline.rank());
     let reflector_sets = if threads > 1 { plan.panels() } else { 1 };
     let steps = steps(memory.job(Isa::detect(), l, &plan, outline, reflector_sets));
@@ -440,7 +474,7 @@ pub(super) unsafe fn sweep_on_its_way<T: Element>(
     outline: &Outline,
     memory: &mut SweepMemory<T>,
 ) -> Result<(), Stop> {
-    let plan = plan(rows, columns, outline);
+    let plan = memory.plan(rows, columns, outline);
     let mut job = memory.job(Isa::detect(), l, &plan, outline, 1);
     job.stream = false;
     // SAFETY: as in `sweep`. An entry is written only where no other entry is still to be read: panels, rows of a panel and

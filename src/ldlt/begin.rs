@@ -1,7 +1,7 @@
 //! How a factor L S Lᴴ begins.
 
 use super::expected::Expected;
-use super::growth::Growth;
+use super::growth::Sums;
 use super::state::{Indefinite, Stored};
 use crate::check::{extent, finite_lower};
 use crate::cpu::signature::SignatureMemory;
@@ -17,14 +17,16 @@ use faer::{Mat, MatMut, Par};
 impl<T: Element> Indefinite<T> {
     /// `accepted` is the largest growth that is taken; that of later calls has the default limit.
     fn new(threads: Threads, l: Mat<T>, negative: Vec<bool>, accepted: f64) -> Result<Self, Error> {
-        let growth = Growth::of(l.as_ref(), &negative, threads.par());
+        let sums = Sums::of(l.as_ref(), &negative, threads.par());
+        let growth = sums.growth();
         growth.check(l.as_ref(), accepted)?;
         Ok(Self {
             threads,
-            now: Stored::new(l, negative),
-            next: Stored::new(Mat::new(), Vec::new()),
+            now: Stored::new(l, negative, sums),
+            next: Stored::empty(),
             memory: SignatureMemory::default(),
             growth,
+            largest: growth.largest,
             limit: Self::default_limit(),
             expected: Expected::Anything,
         })

@@ -110,7 +110,7 @@ impl<T: Element> Indefinite<T> {
         let mut of_v = Mat::zeros(rows, v.ncols());
         of_v.subrows_mut(0, order).copy_from(v);
         of_v.subrows_mut(order, z.ncols()).copy_from(y.adjoint());
-        let outline = self.stage(of_v.as_ref(), weights, "v")?;
+        let outline = self.memory.stage(of_v.as_ref(), weights, false, self.threads)?;
         self.next.resize(rows);
         let Self { now, next, memory, threads, .. } = self;
         let root = decay.sqrt();

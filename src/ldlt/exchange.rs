@@ -44,24 +44,38 @@ impl<T: Element> Indefinite<T> {
         (at, columns, moved): (usize, MatRef<'_, T>, Option<usize>),
         argument: &'static str,
     ) -> Result<LdltModification, Error> {
-        let (old_order, came) = (self.order(), columns.ncols());
-        let order = old_order - removed.len() + came;
-        if removed.is_empty() && came == 0 {
+        if removed.is_empty() && columns.ncols() == 0 {
             return Ok(self.unchanged());
         }
+        if let Some(made) = self.exchange_by(removed, (at, columns, moved), (argument, true))? {
+            return Ok(made);
+        }
+        let made = self.exchange_by(removed, (at, columns, moved), (argument, false))?;
+        Ok(made.expect("block reflectors are for any V"))
+    }
+
+    /// The same; `None` if `by_few` says that few columns of V need no block reflectors, and they do.
+    fn exchange_by(
+        &mut self,
+        removed: &[usize],
+        (at, columns, moved): (usize, MatRef<'_, T>, Option<usize>),
+        name: (&'static str, bool),
+    ) -> Result<Option<LdltModification>, Error> {
+        let (old_order, came) = (self.order(), columns.ncols());
+        let order = old_order - removed.len() + came;
         let runs = kept(old_order, removed, at, came);
         self.arrange(&runs, order, at..at + came);
         let (mut v, mut weights) = self.removed_columns(&runs, order, removed);
         let mut least = 1.0_f64;
         // What the removed columns change before the new ones.
         if removed.first().is_some_and(|&first| first < at) {
-            let outline = self.stage(v.as_ref(), Weights::Each(&weights), argument)?;
-            if let Some(start) = outline.first_column::<T>(order).filter(|&start| start < at) {
-                let (report, plus) = self.sweep_next(start..at, &outline)?;
-                least = least.min(report.min_pivot_ratio);
-                weights = (0..outline.rank()).map(|r| sign(r >= plus)).collect();
-                v = Mat::zeros(order, outline.rank());
-                v.subrows_mut(at, order - at).copy_from(self.memory.residual(at..order, &outline));
+            let given = (v.as_ref(), Weights::Each(&weights));
+            let Some((report, signs)) = self.sweep_next(0..at, given, name)? else { return Ok(None) };
+            least = least.min(report.min_pivot_ratio);
+            if let Some([plus, minus]) = signs {
+                v = Mat::zeros(order, plus + minus);
+                v.subrows_mut(at, order - at).copy_from(self.memory.residual(at..order, plus + minus));
+                weights = (0..plus + minus).map(|r| sign(r >= plus)).collect();
             }
         }
         let behind = at + came;
@@ -75,11 +89,9 @@ impl<T: Element> Indefinite<T> {
             let negative = &self.next.negative[at..behind];
             weights.extend(negative.iter().map(|&negative| sign::<T::Part>(!negative)));
         }
-        let outline = self.stage(v.as_ref(), Weights::Each(&weights), argument)?;
-        if let Some(start) = outline.first_column::<T>(order) {
-            let (report, _) = self.sweep_next(start..order, &outline)?;
-            least = least.min(report.min_pivot_ratio);
-        }
+        let given = (v.as_ref(), Weights::Each(&weights));
+        let Some((report, _)) = self.sweep_next(0..order, given, name)? else { return Ok(None) };
+        least = least.min(report.min_pivot_ratio);
         let mut rows = vec![None; order];
         for run in runs {
             run.old_places().zip(run.new_places()).for_each(|(old, new)| rows[new] = Some(old));
@@ -89,7 +101,7 @@ impl<T: Element> Indefinite<T> {
         }
         let expected = self.expected.rearranged(rows.into_iter());
         let log_abs_det = self.next.log_abs_det() - self.now.log_abs_det();
-        self.accept(least, log_abs_det, Some(expected))
+        self.accept(least, log_abs_det, Some(expected)).map(Some)
     }
 
     /// Copies L and S to their new places in the next factor; new rows and columns are zero.

@@ -10,18 +10,16 @@ use rayon::prelude::*;
 /// Blocks of columns from which on several threads sum them.
 const WORTH_SHARING: usize = 3;
 
-/// Row sums of a factor L S Lᴴ.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Growth {
-    /// max Σ_j |l_ij|², the largest diagonal entry of L Lᴴ.
-    pub largest: f64,
-    /// The same over the largest diagonal entry of |L S Lᴴ|; 1 for order 0.
-    pub growth: f64,
-    /// The row of the former.
-    row: usize,
+/// For each row of a factor L S Lᴴ the sum of the squares of its entries, with two sets of signs. (n, n)
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sums {
+    /// Σ_j |l_ij|², the diagonal of L Lᴴ.
+    pub squares: Vec<f64>,
+    /// Σ_j s_j |l_ij|², that of A.
+    pub diagonal: Vec<f64>,
 }
 
-impl Growth {
+impl Sums {
     pub fn of<T: SquaresKernel>(l: MatRef<'_, T>, negative: &[bool], par: Par) -> Self {
         /// Columns that one thread sums. A fixed number, so that the sums are the same for any number of threads.
         const TOGETHER: usize = 256;
@@ -40,34 +38,62 @@ impl Growth {
             }
             _ => (0..blocks).map(|block| sums(block * TOGETHER)).collect(),
         };
-        // Of the squares, with all signs and with those of S.
-        let mut all = vec![[0.0; 2]; order];
+        let mut all = Self { squares: vec![0.0; order], diagonal: vec![0.0; order] };
         for (block, [plus, minus]) in each.iter().enumerate() {
-            for ((all, plus), minus) in all[block * TOGETHER..].iter_mut().zip(plus).zip(minus) {
-                let (plus, minus) = (plus.to_f64(), minus.to_f64());
-                *all = [all[0] + (plus + minus), all[1] + (plus - minus)];
+            for (at, (plus, minus)) in plus.iter().zip(minus).enumerate() {
+                let (row, plus, minus) = (block * TOGETHER + at, plus.to_f64(), minus.to_f64());
+                all.squares[row] += plus + minus;
+                all.diagonal[row] += plus - minus;
             }
         }
-        let (mut largest, mut row, mut diagonal) = (0.0, 0, 0.0_f64);
-        for (i, [sum, entry]) in all.into_iter().enumerate() {
+        all
+    }
+
+    /// Copies other sums, without an allocation if there were as many before.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.squares.clone_from(&other.squares);
+        self.diagonal.clone_from(&other.diagonal);
+    }
+
+    pub fn growth(&self) -> Growth {
+        let (mut largest, mut row) = (0.0, 0);
+        for (i, &sum) in self.squares.iter().enumerate() {
             // NaN counts as larger than anything.
             if !(sum <= largest) {
                 (largest, row) = (sum, i);
             }
-            diagonal = diagonal.max(entry.abs());
         }
-        let growth = match order {
+        let diagonal = self.diagonal.iter().fold(0.0_f64, |most, entry| most.max(entry.abs()));
+        let growth = match self.squares.len() {
             0 => 1.0,
             _ if largest.is_nan() => f64::INFINITY,
             _ => largest / diagonal,
         };
-        Self { largest, growth, row }
+        Growth { largest, growth, row }
+    }
+}
+
+/// The largest of these sums.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Growth {
+    /// The largest diagonal entry of L Lᵀ.
+    pub largest: f64,
+    /// The same over the largest diagonal entry of |L S Lᵀ|; 1 for order 0.
+    pub growth: f64,
+    /// The row of the former.
+    row: usize,
+}
+
+impl Growth {
+    /// Whether the growth is known, and within this limit.
+    pub fn within(&self, limit: f64) -> bool {
+        self.largest.is_finite() && self.growth <= limit
     }
 
     /// # Errors
     /// `Unstable`, if the growth is above the limit, or entries are not finite.
     pub fn check<T: Number>(&self, l: MatRef<'_, T>, limit: f64) -> Result<(), Error> {
-        if self.largest.is_finite() && self.growth <= limit {
+        if self.within(limit) {
             return Ok(());
         }
         // The pivot of the row itself is as large as what it cancels.

@@ -10,10 +10,11 @@
 //! | `report`, `expected`, `growth` | what a call has done; what signs are expected; how large the factor is compared with A |
 //! | `squares` | the sums from which the growth follows |
 //! | `state` | L and S in host memory, and modifications of them |
+//! | `few` | modifications of few columns |
 //! | `begin`, `border`, `exchange`, `extended`, `rows`, `systems` | the steps behind the calls |
 //! | `verbs` | what compiles them |
 //!
-//! The sweep is `cpu/signature.rs`, its kernels are `cpu/kernels/signature/`.
+//! The sweep is `cpu/signature.rs`, its kernels are `cpu/kernels/signature/`; for few columns of V it is `cpu/runs.rs`, with the kernels of `Cholesky`.
 
 mod begin;
 mod border;
@@ -24,6 +25,7 @@ mod expected;
 mod expecting;
 mod extended;
 mod extension;
+mod few;
 mod growth;
 mod report;
 mod rows;

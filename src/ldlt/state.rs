@@ -1,7 +1,7 @@
 //! L S Lᴴ in host memory, and modifications of it that become valid when they have succeeded.
 
 use super::expected::Expected;
-use super::growth::Growth;
+use super::growth::{Growth, Sums};
 use super::report::{LdltModification, inertia};
 use crate::cpu::signature::{SignatureMemory, SignedFactor, sweep};
 use crate::element::Element;
@@ -11,10 +11,8 @@ use crate::host::threads::Threads;
 use crate::number::{Float, Number};
 use crate::operand::Operand;
 use crate::report::Modification;
-use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
-use core::ops::Range;
 use faer::{ColRef, Mat, MatRef};
 
 /// L, zero above the diagonal, and which entries of S are −1. (n × n, n)
@@ -22,13 +20,20 @@ use faer::{ColRef, Mat, MatRef};
 pub(super) struct Stored<T> {
     pub l: Mat<T>,
     pub negative: Vec<bool>,
+    /// Of the current factor.
+    pub sums: Sums,
     capacity: usize,
 }
 
 impl<T: Element> Stored<T> {
-    pub fn new(l: Mat<T>, negative: Vec<bool>) -> Self {
+    pub fn new(l: Mat<T>, negative: Vec<bool>, sums: Sums) -> Self {
         let capacity = l.nrows();
-        Self { l, negative, capacity }
+        Self { l, negative, sums, capacity }
+    }
+
+    /// Of order 0.
+    pub fn empty() -> Self {
+        Self::new(Mat::new(), Vec::new(), Sums::default())
     }
 
     /// Makes room for this order. Entries of L below the diagonal are unspecified.
@@ -36,8 +41,8 @@ impl<T: Element> Stored<T> {
         if order > self.capacity {
             // An occasional copy costs less than one for each new row.
             let capacity = order.max(self.capacity + self.capacity / 8);
-            *self =
-                Self { l: with_capacity(capacity, order), negative: Vec::with_capacity(capacity), capacity };
+            (self.l, self.negative) = (with_capacity(capacity, order), Vec::with_capacity(capacity));
+            self.capacity = capacity;
         }
         self.l.resize_with(order, order, |_, _| T::ZERO);
         self.negative.resize(order, false);
@@ -52,7 +57,7 @@ impl<T: Element> Stored<T> {
 impl<T: Element> Clone for Stored<T> {
     /// Copies L in the same layout, which `Mat::clone` would not preserve.
     fn clone(&self) -> Self {
-        Self::new(lower(self.l.as_ref()), self.negative.clone())
+        Self::new(lower(self.l.as_ref()), self.negative.clone(), self.sums.clone())
     }
 }
 
@@ -63,6 +68,8 @@ pub struct Indefinite<T: Element> {
     pub(super) next: Stored<T>,
     pub(super) memory: SignatureMemory<T>,
     pub(super) growth: Growth,
+    /// The largest of the sums of rows since they were last formed from L. Modifications of few columns keep them current.
+    pub(super) largest: f64,
     /// The largest permitted growth.
     pub(super) limit: f64,
     pub(super) expected: Expected,
@@ -71,13 +78,14 @@ pub struct Indefinite<T: Element> {
 impl<T: Element> Clone for Indefinite<T> {
     /// Without the working memory.
     fn clone(&self) -> Self {
-        let Self { threads, now, growth, limit, expected, .. } = self;
+        let Self { threads, now, growth, largest, limit, expected, .. } = self;
         Self {
             threads: *threads,
             now: now.clone(),
-            next: Stored::new(Mat::new(), Vec::new()),
+            next: Stored::empty(),
             memory: SignatureMemory::default(),
             growth: *growth,
+            largest: *largest,
             limit: *limit,
             expected: expected.clone(),
         }
@@ -138,7 +146,12 @@ impl<T: Element> Indefinite<T> {
         dry: bool,
     ) -> Result<LdltModification, Error> {
         let order = self.order();
-        let outline = self.stage(v, weights, "v")?;
+        if decay == T::Part::ONE
+            && let Some(made) = self.modify_by_few(v, weights, dry)?
+        {
+            return Ok(made);
+        }
+        let outline = self.memory.stage(v, weights, false, self.threads)?;
         let first = outline.first_column::<T>(order);
         self.next.resize(order);
         let Self { now, next, memory, threads, .. } = self;
@@ -166,16 +179,6 @@ impl<T: Element> Indefinite<T> {
         let log_abs_det = report.log_det_change() + order as f64 * decay.to_f64().ln();
         let expected = if dry { None } else { Some(self.expected.clone()) };
         self.accept(least, log_abs_det, expected)
-    }
-
-    /// Stages V, whose name is `argument`.
-    pub(super) fn stage(
-        &mut self,
-        v: MatRef<'_, T>,
-        weights: Weights<'_, T::Part>,
-        argument: &'static str,
-    ) -> Result<Outline, Error> {
-        self.memory.stage(v, weights, self.threads).map_err(|error| error.with_argument(argument))
     }
 
     /// Why a modification by V was refused: squares of rows of the new L may have overflowed without growth.
@@ -216,9 +219,26 @@ impl<T: Element> Indefinite<T> {
         log_abs_det_change: f64,
         expected: Option<Expected>,
     ) -> Result<LdltModification, Error> {
-        let growth = Growth::of(self.next.l.as_ref(), &self.next.negative, self.threads.par());
-        growth.check(self.next.l.as_ref(), self.limit)?;
+        let Self { next, threads, .. } = self;
+        next.sums = Sums::of(next.l.as_ref(), &next.negative, threads.par());
+        let growth = next.sums.growth();
+        growth.check(next.l.as_ref(), self.limit)?;
         expected.as_ref().unwrap_or(&self.expected).check(&self.next.negative)?;
+        if expected.is_some() {
+            self.largest = growth.largest;
+        }
+        Ok(self.conclude(min_pivot_ratio, log_abs_det_change, growth, expected))
+    }
+
+    /// The report of a modification. Makes the next factor, of which nothing else is to be checked, the current one, unless the
+    /// expectation is missing.
+    pub(super) fn conclude(
+        &mut self,
+        min_pivot_ratio: f64,
+        log_abs_det_change: f64,
+        growth: Growth,
+        expected: Option<Expected>,
+    ) -> LdltModification {
         let report = LdltModification {
             min_pivot_ratio,
             log_abs_det_change,
@@ -230,18 +250,7 @@ impl<T: Element> Indefinite<T> {
             core::mem::swap(&mut self.now, &mut self.next);
             (self.growth, self.expected) = (growth, expected);
         }
-        Ok(report)
-    }
-
-    /// Sweeps over these columns of the next factor, in place, with the staged V.
-    pub(super) fn sweep_next(
-        &mut self,
-        columns: Range<usize>,
-        outline: &Outline,
-    ) -> Result<(Modification, usize), Error> {
-        let Self { next, memory, threads, .. } = self;
-        let new = SignedFactor { l: next.l.as_mut(), negative: &mut next.negative };
-        sweep(None, new, columns, outline, memory, *threads).map_err(refused)
+        report
     }
 }
 

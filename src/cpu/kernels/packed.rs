@@ -5,7 +5,7 @@ use crate::compiled::compiled;
 use crate::host::buffer::Buffer;
 use crate::host::isa::Isa;
 use crate::host::share::Share;
-use crate::number::Number;
+use crate::number::{Float, Number};
 use faer::{ColRef, MatRef};
 use pulp::{Simd, WithSimd};
 
@@ -85,6 +85,26 @@ impl<T: Number> Packed<T> {
         let step = if tile < rows { tile } else { tile.min(MAX_LANES) };
         self.data.reserve(rows.next_multiple_of(tile).max(self.most.next_multiple_of(step)) * rank);
         (self.base, self.tile, self.rank) = (base, tile, rank);
+    }
+
+    /// Adds this multiple of the squared norm of each row of V from `first` on to its sum.
+    pub fn add_squares(&mut self, first: usize, factor: f64, sums: &mut [f64]) {
+        let (view, rank) = (self.view(), self.rank);
+        let mut rest = sums;
+        let mut row = first;
+        while !rest.is_empty() {
+            let (tile, offset) = view.locate(row);
+            let (sums, later) = rest.split_at_mut(rest.len().min(view.tile - offset));
+            for (r, part) in (0..rank).flat_map(|r| (0..T::PARTS).map(move |part| (r, part))) {
+                // SAFETY: the row is a row of V, which belongs to `self`.
+                let column = unsafe { &view.column(tile, r, part)[offset..] };
+                for (sum, &x) in sums.iter_mut().zip(&*column) {
+                    let x = x.to_f64();
+                    *sum += factor * (x * x);
+                }
+            }
+            (row, rest) = (row + sums.len(), later);
+        }
     }
 
     /// The first row stored.

@@ -9,7 +9,7 @@ use rand::Rng;
 
 /// Modifies, and checks the result against the contract and, where thirty digits decide it, the inertia. Returns the error in units of
 /// the bound.
-fn checked<T: Real>(factor: &mut Ldlt<T>, v: &Mat<T>, weights: &[T], what: &str) -> Option<f64> {
+pub(super) fn checked<T: Real>(factor: &mut Ldlt<T>, v: &Mat<T>, weights: &[T], what: &str) -> Option<f64> {
     let (old, before) = (Factor::of(factor), factor.inertia());
     let exact = exact_inertia(&old, v.as_ref(), weights);
     match factor.modify(v, weights) {

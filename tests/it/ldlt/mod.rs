@@ -9,6 +9,7 @@
 mod accuracy;
 mod borders;
 mod edge;
+mod few;
 mod refused;
 mod rows;
 
