@@ -42,8 +42,23 @@ macro_rules! compiled {
 pub(crate) use compiled;
 
 /// Declares a trait of functions of a scalar, and implements it for the scalar types: generic code that has the trait calls
-/// functions that are compiled in this crate. `Self` is the scalar. Private in effect: the modules are not exported.
+/// functions that are compiled in this crate. `Self` is the scalar: a real one, or, if the trait is one `of numbers`, a complex one as
+/// well. Private in effect: the modules are not exported.
 macro_rules! functions {
+    ($(#[$doc:meta])* $of:ident of numbers {
+        $($name:ident($($arg:ident: $type:ty),* $(,)?) -> $result:ty = $function:expr;)*
+    }) => {
+        $(#[$doc])*
+        #[allow(private_interfaces, reason = "public in name only: the module is not exported")]
+        pub trait $of: crate::element::Element {
+            $(#[doc(hidden)] fn $name($($arg: $type),*) -> $result;)*
+        }
+
+        crate::compiled::functions!(f32: $of { $($name($($arg: $type),*) -> $result = $function;)* });
+        crate::compiled::functions!(f64: $of { $($name($($arg: $type),*) -> $result = $function;)* });
+        crate::compiled::functions!(c32: $of { $($name($($arg: $type),*) -> $result = $function;)* });
+        crate::compiled::functions!(c64: $of { $($name($($arg: $type),*) -> $result = $function;)* });
+    };
     ($(#[$doc:meta])* $of:ident {
         $($(#[$attribute:meta])* $name:ident($($arg:ident: $type:ty),* $(,)?) -> $result:ty = $function:expr;)*
     }) => {
@@ -60,7 +75,7 @@ macro_rules! functions {
         $($(#[$attribute:meta])* $name:ident($($arg:ident: $type:ty),*) -> $result:ty = $function:expr;)*
     }) => {
         #[allow(private_interfaces, reason = "public in name only: the module is not exported")]
-        impl $of for $scalar {
+        impl $of for crate::compiled::$scalar {
             $($(#[$attribute])* fn $name($($arg: $type),*) -> $result {
                 $function($($arg),*)
             })*

@@ -1,5 +1,6 @@
 //! All that is compiled in this crate for an element of L, real or complex: the bound of generic code below the public interface.
 
+use crate::batch::kernels::BatchKernel;
 use crate::cpu::kernels::packed::PackKernel;
 use crate::cpu::kernels::panel_steps::PanelKernels;
 use crate::cpu::kernels::small::SmallKernel;
@@ -11,7 +12,7 @@ use faer::{c32, c64};
 
 /// The kernels of the CPU, and dense linear algebra.
 pub trait Element:
-    Dense + Number + SmallKernel + PackKernel + PanelKernels + RecurrenceKernel + RotationKernel
+    Dense + Number + BatchKernel + SmallKernel + PackKernel + PanelKernels + RecurrenceKernel + RotationKernel
 {
 }
 

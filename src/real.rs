@@ -1,6 +1,5 @@
 //! All that is compiled in this crate for a real scalar type, beyond what is for every [`Element`].
 
-use crate::batch::kernels::BatchKernel;
 use crate::cpu::kernels::copy::CopyKernel;
 use crate::cpu::kernels::signature::SignatureKernels;
 use crate::element::Element;
@@ -11,7 +10,7 @@ use faer::traits::RealField;
 
 /// The kernels of the CPU for real numbers.
 pub trait Real:
-    Element + Float + RealField + RealDense + BatchKernel + CopyKernel + SignatureKernels + SquaresKernel
+    Element + Float + RealField + RealDense + CopyKernel + SignatureKernels + SquaresKernel
 {
 }
 

@@ -18,18 +18,18 @@ mod sealed {
     impl Sealed for super::c64 {}
 }
 
-/// A scalar of [`Cholesky`](crate::Cholesky). `T::Part` is the type of its real part, and of all that is real: weights, a
+/// A scalar of [`Cholesky`](crate::Cholesky) and [`CholeskyBatch`](crate::CholeskyBatch). `T::Part` is the type of its real part, and of all that is real: weights, a
 /// forgetting factor, log det A.
 ///
 /// The set is closed: what depends on the scalar is compiled in this crate, once for each type.
-pub trait Scalar: sealed::Sealed + Element + Compiled<HostFactor<Self>> {}
+pub trait Scalar: sealed::Sealed + Element + Compiled<HostFactor<Self>> + BatchVerbs {}
 
-/// A real scalar, `f32` or `f64`: what the engines with a device, batches, [`Ldlt`](crate::Ldlt), factors in memory of the
+/// A real scalar, `f32` or `f64`: what the engines with a device, [`Ldlt`](crate::Ldlt), factors in memory of the
 /// caller and [`factorize`](crate::factorize) require. `T::Part` is `T`.
 ///
 /// The set is closed, as that of [`Scalar`].
 pub trait RealScalar:
-    Scalar + Real + Compiled<AnyStorage<Self>> + Erased + InPlace + Factorize + BatchVerbs + LdltVerbs
+    Scalar + Real + Compiled<AnyStorage<Self>> + Erased + InPlace + Factorize + LdltVerbs
 {
 }
 
