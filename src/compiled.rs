@@ -41,11 +41,11 @@ macro_rules! compiled {
 
 pub(crate) use compiled;
 
-/// Declares a trait of functions of a scalar, and implements it for the real scalar types, or, if it is one `of elements`, for the
-/// complex ones as well: generic code that has the trait calls
-/// functions that are compiled in this crate. `Self` is the scalar. Private in effect: the modules are not exported.
+/// Declares a trait of functions of a scalar, and implements it for the real scalar types, or, if it is one `of numbers`, for the complex
+/// ones as well: generic code that has the trait calls functions that are compiled in this crate. `Self` is the scalar. Private in effect:
+/// the modules are not exported.
 macro_rules! functions {
-    ($(#[$doc:meta])* $of:ident of elements {
+    ($(#[$doc:meta])* $of:ident of numbers {
         $($(#[$attribute:meta])* $name:ident($($arg:ident: $type:ty),* $(,)?) -> $result:ty = $function:expr;)*
     }) => {
         $(#[$doc])*

@@ -1,5 +1,6 @@
 //! All that is compiled in this crate for an element of L, real or complex: the bound of generic code below the public interface.
 
+use crate::batch::kernels::BatchKernel;
 use crate::cpu::kernels::packed::PackKernel;
 use crate::cpu::kernels::panel_steps::PanelKernels;
 use crate::cpu::kernels::signature::SignatureKernels;
@@ -15,6 +16,7 @@ use faer::{c32, c64};
 pub trait Element:
     Dense
     + Number
+    + BatchKernel
     + SmallKernel
     + PackKernel
     + PanelKernels

@@ -94,6 +94,8 @@ pub trait Number:
     fn vconj<S: Simd>(simd: S, a: Self::Vector<S>) -> Self::Vector<S>;
     /// The real parts.
     fn reals<S: Simd>(x: Self::Vector<S>) -> RealVector<Self, S>;
+    /// The real parts and the imaginary parts; of real numbers, which have none, the real parts twice.
+    fn vparts<S: Simd>(x: Self::Vector<S>) -> [RealVector<Self, S>; 2];
     /// These real numbers.
     fn vreal<S: Simd>(simd: S, x: RealVector<Self, S>) -> Self::Vector<S>;
     /// |x|² + sum, fused where the hardware fuses.
@@ -125,6 +127,13 @@ pub trait Number:
         a: Self::Vector<S>,
         c: Self::Vector<S>,
     ) -> Self::Vector<S>;
+    /// c − x a for real numbers x, fused where the hardware fuses.
+    fn neg_times_add<S: Simd>(
+        simd: S,
+        x: RealVector<Self, S>,
+        a: Self::Vector<S>,
+        c: Self::Vector<S>,
+    ) -> Self::Vector<S>;
     /// `whole` + `rest` + a b, where `rest` takes the rounding errors of `whole`.
     fn plus_exact_product<S: Simd>(
         simd: S,
@@ -140,6 +149,13 @@ pub trait Number:
         mask: Self::Mask<S>,
         a: Self::Vector<S>,
         b: Self::Vector<S>,
+    ) -> Self::Vector<S>;
+    /// `x` where a < b, `y` elsewhere, for a pair of registers a and b of real numbers.
+    fn where_less<S: Simd>(
+        simd: S,
+        ab: (RealVector<Self, S>, RealVector<Self, S>),
+        x: Self::Vector<S>,
+        y: Self::Vector<S>,
     ) -> Self::Vector<S>;
     /// One lane.
     fn lane<S: Simd>(x: Self::Vector<S>, i: usize) -> Self;
@@ -234,13 +250,6 @@ pub trait Float:
     ) -> Self::Vector<S>;
     /// The same for scalars.
     fn exact_fused(a: Self, b: Self, c: Self) -> Self;
-    /// `x` where a < b, `y` elsewhere, for a pair of a and b.
-    fn where_less<S: Simd>(
-        simd: S,
-        ab: (Self::Vector<S>, Self::Vector<S>),
-        x: Self::Vector<S>,
-        y: Self::Vector<S>,
-    ) -> Self::Vector<S>;
     /// From two neighbouring registers of complex numbers, as they are in memory, to their real and their imaginary parts.
     fn apart<S: Simd>(memory: [Self::Vector<S>; 2]) -> [Self::Vector<S>; 2];
     /// The inverse of [`apart`](Self::apart).

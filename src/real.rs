@@ -1,13 +1,12 @@
 //! All that is compiled in this crate for a real scalar type, beyond what is for every [`Element`].
 
-use crate::batch::kernels::BatchKernel;
 use crate::cpu::kernels::copy::CopyKernel;
 use crate::element::Element;
 use crate::number::Float;
 use faer::traits::RealField;
 
 /// The kernels of the CPU for real numbers.
-pub trait Real: Element + Float + RealField + BatchKernel + CopyKernel {}
+pub trait Real: Element + Float + RealField + CopyKernel {}
 
 impl Real for f32 {}
 impl Real for f64 {}

@@ -18,19 +18,17 @@ mod sealed {
     impl Sealed for super::c64 {}
 }
 
-/// A scalar of [`Cholesky`](crate::Cholesky) and [`Ldlt`](crate::Ldlt). `T::Part` is the type of its real part, and of all that is real: weights, a
-/// forgetting factor, log det A.
+/// A scalar of [`Cholesky`](crate::Cholesky), [`Ldlt`](crate::Ldlt) and [`CholeskyBatch`](crate::CholeskyBatch). `T::Part` is the type of
+/// its real part, and of all that is real: weights, a forgetting factor, log det A.
 ///
 /// The set is closed: what depends on the scalar is compiled in this crate, once for each type.
-pub trait Scalar: sealed::Sealed + Element + Compiled<HostFactor<Self>> + LdltVerbs {}
+pub trait Scalar: sealed::Sealed + Element + Compiled<HostFactor<Self>> + BatchVerbs + LdltVerbs {}
 
-/// A real scalar, `f32` or `f64`: what the engines with a device, batches, factors in memory of the caller and [`factorize`](crate::factorize) require. `T::Part` is `T`.
+/// A real scalar, `f32` or `f64`: what the engines with a device, factors in memory of the caller and
+/// [`factorize`](crate::factorize) require. `T::Part` is `T`.
 ///
 /// The set is closed, as that of [`Scalar`].
-pub trait RealScalar:
-    Scalar + Real + Compiled<AnyStorage<Self>> + Erased + InPlace + Factorize + BatchVerbs
-{
-}
+pub trait RealScalar: Scalar + Real + Compiled<AnyStorage<Self>> + Erased + InPlace + Factorize {}
 
 impl Scalar for f32 {}
 impl Scalar for f64 {}

@@ -1,7 +1,8 @@
 //! A thread with one mebibyte of stack suffices for every kernel, also in a build without optimization, where no variable shares
 //! its memory with another. A test of its own, so that `cargo test --test stack` compiles little in that profile.
 
-use cholupdate::{BatchMut, BatchRef, BatchWeights, Cholesky, CholeskyBatch, Cpu, RealScalar, faer::Mat};
+use cholupdate::faer::{Mat, c32, c64};
+use cholupdate::{BatchMut, BatchRef, BatchWeights, Cholesky, CholeskyBatch, Cpu, RealScalar, Scalar};
 
 const STACK: usize = 1 << 20;
 
@@ -29,8 +30,9 @@ fn every_kernel<T: RealScalar>() {
 }
 
 /// Every call on a batch, likewise, of more matrices than a register has lanes.
-fn every_kernel_of_batches<T: RealScalar>() {
-    let number = |x: f64| T::from_f64(x);
+fn every_kernel_of_batches<T: Scalar>() {
+    let part = |x: f64| T::Part::from_f64(x);
+    let number = |x: f64| T::of_real(part(x));
     let count = 37;
     for order in [1, 3, 8, 17, 50] {
         let shape = [count, order, order];
@@ -42,7 +44,7 @@ fn every_kernel_of_batches<T: RealScalar>() {
             let v: Vec<T> =
                 (0..count * order * rank).map(|at| number((at * 7 % 11) as f64 / 11.0 - 0.5)).collect();
             let v = BatchRef::by_rows(&v, [count, order, rank]).unwrap();
-            let weights: Vec<T> = (0..count * rank).map(|at| number([1.0, -0.01, 0.0][at % 3])).collect();
+            let weights: Vec<T::Part> = (0..count * rank).map(|at| part([1.0, -0.01, 0.0][at % 3])).collect();
             batch.update(v).unwrap();
             batch.downdate(v).unwrap();
             batch.modify(v, BatchWeights::OfEach(&weights)).unwrap();
@@ -61,6 +63,8 @@ fn a_small_stack_suffices() {
         every_kernel::<f32>,
         every_kernel_of_batches::<f64>,
         every_kernel_of_batches::<f32>,
+        every_kernel_of_batches::<c64>,
+        every_kernel_of_batches::<c32>,
     ];
     for work in works {
         std::thread::Builder::new().stack_size(STACK).spawn(work).unwrap().join().unwrap();

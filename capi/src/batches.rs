@@ -3,7 +3,7 @@
 use crate::arguments::{array, count, entries};
 use crate::status::{Refused, info_of};
 use cholupdate::cuda::{Device, DeviceBatchView, DeviceBatchViewMut};
-use cholupdate::{BatchMut, BatchRef, Error, Modification, RealScalar};
+use cholupdate::{BatchMut, BatchRef, Error, Modification, RealScalar, Scalar};
 use core::ffi::c_void;
 use core::ptr;
 
@@ -11,7 +11,7 @@ use core::ptr;
 ///
 /// # Safety
 /// `start` is NULL or leads to these entries, which nothing changes during the lifetime; `strides` is NULL or has three entries.
-pub unsafe fn matrices<'a, T: RealScalar>(
+pub unsafe fn matrices<'a, T: Scalar>(
     argument: &'static str,
     start: *const T,
     shape: [usize; 3],
@@ -28,7 +28,7 @@ pub unsafe fn matrices<'a, T: RealScalar>(
 ///
 /// # Safety
 /// As for [`matrices`], and no other code uses the entries during the lifetime.
-pub unsafe fn matrices_mut<'a, T: RealScalar>(
+pub unsafe fn matrices_mut<'a, T: Scalar>(
     argument: &'static str,
     start: *mut T,
     shape: [usize; 3],

@@ -1,7 +1,7 @@
-//! Modifications of a C program's batch, and solves, in both memories.
+//! Modifications of a C program's batch of real numbers, and solves, in both memories.
 
 use crate::batches::Results;
-use crate::held::{Held, by_reference, locked};
+use crate::held::{Anywhere, by_reference, locked};
 use crate::status::Refused;
 use cholupdate::cuda::{self, BatchOperand, BatchOperandMut, DeviceOutcome, Status, WeightsOperand};
 use cholupdate::{BatchMut, BatchRef, BatchWeights, Error, RealScalar};
@@ -14,7 +14,7 @@ pub enum Sides {
     Transposed,
 }
 
-impl<T: RealScalar> Held<T> {
+impl<T: RealScalar> Anywhere<T> {
     /// Modifies all matrices, and writes the outcome.
     ///
     /// # Safety
@@ -27,14 +27,8 @@ impl<T: RealScalar> Held<T> {
         results: &Results,
     ) -> Result<(), Refused> {
         match self {
-            Self::Host(batch) => {
-                let outcome = match mask {
-                    Some(mask) => batch.modify_where(mask, v, weights)?,
-                    None => batch.modify(v, weights)?,
-                };
-                // SAFETY: forwarded to the caller.
-                unsafe { results.tell(outcome.failures(), |matrix| outcome.report(matrix).ok()) }
-            }
+            // SAFETY: forwarded to the caller.
+            Self::Host(batch) => unsafe { batch.modify(v, weights, mask, results) },
             Self::Device(_) => {
                 let outcome = modified(self.there_mut()?, v.into(), weights.into(), mask)?;
                 // SAFETY: forwarded to the caller.
@@ -54,14 +48,8 @@ impl<T: RealScalar> Held<T> {
         results: &Results,
     ) -> Result<(), Refused> {
         match self {
-            Self::Host(batch) => {
-                let outcome = match mask {
-                    Some(mask) => batch.append_where(mask, a)?,
-                    None => batch.append(a)?,
-                };
-                // SAFETY: forwarded to the caller.
-                unsafe { results.tell(outcome.failures(), |matrix| outcome.report(matrix).ok()) }
-            }
+            // SAFETY: forwarded to the caller.
+            Self::Host(batch) => unsafe { batch.append(a, mask, results) },
             Self::Device(_) => {
                 let outcome = appended(self.there_mut()?, a.into(), mask)?;
                 // SAFETY: forwarded to the caller.
@@ -81,14 +69,8 @@ impl<T: RealScalar> Held<T> {
         results: &Results,
     ) -> Result<(), Refused> {
         match self {
-            Self::Host(batch) => {
-                let outcome = match mask {
-                    Some(mask) => batch.remove_where(mask, indices)?,
-                    None => batch.remove(indices)?,
-                };
-                // SAFETY: forwarded to the caller.
-                unsafe { results.tell(outcome.failures(), |matrix| outcome.report(matrix).ok()) }
-            }
+            // SAFETY: forwarded to the caller.
+            Self::Host(batch) => unsafe { batch.remove(indices, mask, results) },
             Self::Device(_) => {
                 let batch = self.there_mut()?;
                 let outcome = match mask {
@@ -106,16 +88,15 @@ impl<T: RealScalar> Held<T> {
     /// # Safety
     /// As for [`Results::tell_failures`].
     pub unsafe fn solve(&self, sides: Sides, b: BatchMut<'_, T>, results: &Results) -> Result<(), Refused> {
-        let failures = match self {
-            Self::Host(batch) => match sides {
-                Sides::Both => batch.solve_in_place(b)?,
-                Sides::L => batch.solve_l_in_place(b)?,
-                Sides::Transposed => batch.solve_lt_in_place(b)?,
-            },
-            Self::Device(batch) => solved(&mut *locked(batch)?, sides, b.into())?.failures()?,
-        };
-        // SAFETY: forwarded to the caller.
-        unsafe { results.tell_failures(by_reference(&failures)) }
+        match self {
+            // SAFETY: forwarded to the caller.
+            Self::Host(batch) => unsafe { batch.solve(sides, b, results) },
+            Self::Device(batch) => {
+                let failures = solved(&mut *locked(batch)?, sides, b.into())?.failures()?;
+                // SAFETY: forwarded to the caller.
+                unsafe { results.tell_failures(by_reference(&failures)) }
+            }
+        }
     }
 }
 

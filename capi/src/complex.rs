@@ -1,14 +1,15 @@
 // Converts the functions for real numbers to those for complex ones. Shared by the build script and the test of the header.
 
 /// Files of functions for complex numbers, in the order of the header.
-const COMPLEX_PARTS: [&str; 8] =
-    ["factor", "known", "modifying", "carried", "pending", "rows", "solving", "extension"];
+const COMPLEX_PARTS: [&str; 11] = [
+    "factor", "known", "modifying", "carried", "pending", "rows", "solving", "extension", "batch", "batch_verbs", "batch_rows",
+];
 
 /// Arguments that are real for complex numbers as well.
 const REAL: [&str; 6] = ["weights", "decay", "sums", "squares", "log_det", "condition"];
 
 /// Words of the documentation, and those for complex numbers.
-const WORDS: [(&str, &str); 10] = [
+const WORDS: [(&str, &str); 14] = [
     ("^T", "^H"),
     ("dch", "zch"),
     ("double precision", "complex double precision"),
@@ -16,6 +17,13 @@ const WORDS: [(&str, &str); 10] = [
         "Columns of L with a negative diagonal entry are negated, which leaves",
         "Each column of L is multiplied by the number of magnitude 1 that makes its diagonal entry real and positive, which leaves",
     ),
+    (
+        "columns with a negative diagonal entry are negated, and zeros",
+        "each column of L is multiplied by the number of magnitude 1 that makes its diagonal entry real and positive, and zeros",
+    ),
+    (" or, for factors in the memory of a GPU, CHOLUPDATE_CUDA, with n of at most 4096", ""),
+    ("; the statuses of devices for a GPU, as all functions on such a batch", ""),
+    (", or the statuses of devices. Returns", ". Returns"),
     ("for example to another engine", "for example the number of threads"),
     (
         "Only CHOLUPDATE_CUDA works on after the call; the other engines finish within it.",

@@ -1,24 +1,29 @@
-//! The state of a C program's batch between calls, in both precisions: factors in host memory, or in that of a GPU.
+//! The state of a C program's batch between calls, of every type of numbers: factors in host memory or, of real numbers, in that of a GPU.
 
-use crate::options::BatchEngine;
+use crate::number::Number;
+use crate::on_host::OnHost;
+use crate::options::{BatchEngine, engine_of_batch};
 use crate::status::Refused;
 use cholupdate::cuda;
 use cholupdate::faer::Mat;
-use cholupdate::{BatchMut, BatchRef, CholeskyBatch, Error, Operand, RealScalar};
+use cholupdate::{BatchMut, BatchRef, EngineSpec, Error, Operand, RealScalar};
 use std::sync::{Mutex, MutexGuard};
 
 /// What has failed, by number.
 pub type Failures = Vec<(usize, Error)>;
 
-/// A batch of a C program. `changing` has the calls that modify it, and that solve.
-pub enum Held<T: RealScalar> {
-    Host(CholeskyBatch<T>),
+/// A batch of a C program.
+pub type Held<T> = <T as Number>::Batch;
+
+/// A batch of real numbers, in either memory. `changing` has the calls that modify it, and that solve.
+pub enum Anywhere<T: RealScalar> {
+    Host(OnHost<T>),
     /// Locked because solves, which several threads of the program may ask for at once, use memory of the batch.
     Device(Box<Mutex<cuda::CholeskyBatch<T>>>),
 }
 
 const fn goes_anywhere<T: Send + Sync>() {}
-const _: () = goes_anywhere::<Held<f64>>();
+const _: () = goes_anywhere::<Anywhere<f64>>();
 
 /// The matrices that a batch is made of.
 pub enum Given<'a, T> {
@@ -27,17 +32,11 @@ pub enum Given<'a, T> {
     L(BatchRef<'a, T>),
 }
 
-impl<T: RealScalar> Held<T> {
-    /// Factors matrices, or takes factors.
-    pub fn new(given: Given<'_, T>, engine: BatchEngine) -> Result<Self, Error> {
-        Ok(match (engine, given) {
-            (BatchEngine::Host(engine), Given::A(a, None)) => Self::Host(CholeskyBatch::new_in(a, engine)?),
-            (BatchEngine::Host(engine), Given::A(a, Some(orders))) => {
-                Self::Host(CholeskyBatch::with_orders(a, &orders, engine)?)
-            }
-            (BatchEngine::Host(engine), Given::L(l)) => {
-                Self::Host(CholeskyBatch::from_factors_in(l, engine)?)
-            }
+impl<T: RealScalar> Anywhere<T> {
+    /// A batch with these settings.
+    pub fn new(given: Given<'_, T>, settings: &EngineSpec) -> Result<Self, Refused> {
+        Ok(match (engine_of_batch(settings)?, given) {
+            (BatchEngine::Host(engine), given) => Self::Host(OnHost::with(given, engine)?),
             (BatchEngine::Device(device), Given::A(a, None)) => {
                 Self::on_device(cuda::CholeskyBatch::new(&device, a)?)
             }
@@ -57,7 +56,7 @@ impl<T: RealScalar> Held<T> {
     /// The number of matrices, and n.
     pub fn extents(&self) -> Result<(usize, usize), Refused> {
         match self {
-            Self::Host(batch) => Ok((batch.count(), batch.order())),
+            Self::Host(batch) => batch.extents(),
             Self::Device(batch) => locked(batch).map(|batch| (batch.count(), batch.order())),
         }
     }
@@ -65,35 +64,36 @@ impl<T: RealScalar> Held<T> {
     /// A copy of the batch.
     pub fn copied(&self) -> Result<Self, Refused> {
         match self {
-            Self::Host(batch) => Ok(Self::Host(batch.clone())),
+            Self::Host(batch) => batch.copied().map(Self::Host),
             Self::Device(batch) => Ok(Self::on_device(locked(batch)?.try_clone()?)),
         }
     }
 
     /// Copies of some matrices.
     pub fn select(&self, indices: &[usize]) -> Result<Self, Refused> {
-        let selected = match self {
+        match self {
             Self::Host(batch) => batch.select(indices).map(Self::Host),
-            Self::Device(batch) => locked(batch)?.select(indices).map(Self::on_device),
-        };
-        Ok(selected.map_err(|error| error.with_argument("indices"))?)
+            Self::Device(batch) => {
+                let selected = locked(batch)?.select(indices).map(Self::on_device);
+                Ok(selected.map_err(|error| error.with_argument("indices"))?)
+            }
+        }
     }
 
     /// Factors another matrix in place of one.
     pub fn replace(&mut self, matrix: usize, a: Operand<'_, T>) -> Result<(), Refused> {
         match self {
-            Self::Host(batch) => Ok(batch.replace(matrix, a)?),
+            Self::Host(batch) => batch.replace(matrix, a),
             Self::Device(_) => Ok(self.there_mut()?.replace(matrix, a)?),
         }
     }
 
     /// Makes room for matrices of this order.
     pub fn reserve(&mut self, n: usize) -> Result<(), Refused> {
-        let reserved = match self {
+        match self {
             Self::Host(batch) => batch.reserve(n),
-            Self::Device(_) => self.there_mut()?.reserve(n),
-        };
-        Ok(reserved.map_err(|error| error.with_argument("n"))?)
+            Self::Device(_) => Ok(self.there_mut()?.reserve(n).map_err(|error| error.with_argument("n"))?),
+        }
     }
 
     /// The batch of a function that is for batches in the memory of a GPU.
@@ -115,10 +115,7 @@ impl<T: RealScalar> Held<T> {
     /// The matrices that have no factor, and why.
     pub fn missing(&self) -> Result<Failures, Refused> {
         match self {
-            Self::Host(batch) => {
-                let reason = |matrix: usize| batch.status(matrix).err().map(|error| (matrix, error));
-                Ok(batch.missing().into_iter().filter_map(reason).collect())
-            }
+            Self::Host(batch) => batch.missing(),
             Self::Device(batch) => Ok(locked(batch)?.why_missing()?),
         }
     }
@@ -126,9 +123,7 @@ impl<T: RealScalar> Held<T> {
     /// The order of each matrix, 0 for one without a factor.
     pub fn orders(&self) -> Result<Vec<usize>, Refused> {
         match self {
-            Self::Host(batch) => {
-                Ok((0..batch.count()).map(|matrix| batch.order_of(matrix).unwrap_or(0)).collect())
-            }
+            Self::Host(batch) => batch.orders(),
             Self::Device(batch) => {
                 let orders = locked(batch)?.orders()?;
                 Ok(orders.into_iter().map(|order| order.unwrap_or(0)).collect())
@@ -139,7 +134,7 @@ impl<T: RealScalar> Held<T> {
     /// A copy of the factor of a matrix.
     pub fn factor(&self, matrix: usize) -> Result<Mat<T>, Refused> {
         match self {
-            Self::Host(batch) => Ok(batch.factor(matrix)?),
+            Self::Host(batch) => batch.factor(matrix),
             Self::Device(batch) => Ok(locked(batch)?.factor(matrix)?),
         }
     }
@@ -147,7 +142,7 @@ impl<T: RealScalar> Held<T> {
     /// Copies all factors.
     pub fn copy_factors(&self, l: BatchMut<'_, T>) -> Result<(), Refused> {
         match self {
-            Self::Host(batch) => Ok(batch.copy_factors(l)?),
+            Self::Host(batch) => batch.copy_factors(l),
             Self::Device(batch) => Ok(locked(batch)?.copy_factors(l)?),
         }
     }
@@ -155,16 +150,7 @@ impl<T: RealScalar> Held<T> {
     /// log det A of each matrix, NaN where there is none, and why.
     pub fn log_dets(&self) -> Result<(Vec<f64>, Failures), Refused> {
         match self {
-            Self::Host(batch) => {
-                let mut failures = Failures::new();
-                let number = |matrix| {
-                    batch.log_det(matrix).unwrap_or_else(|error| {
-                        failures.push((matrix, error));
-                        f64::NAN
-                    })
-                };
-                Ok(((0..batch.count()).map(number).collect(), failures))
-            }
+            Self::Host(batch) => batch.log_dets(),
             Self::Device(batch) => {
                 let batch = locked(batch)?;
                 let (mut numbers, mut failures) = (batch.log_dets()?, batch.why_missing()?);

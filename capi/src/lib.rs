@@ -9,11 +9,21 @@
 
 mod arguments;
 mod awake;
+mod batch_weights;
 mod batches;
 mod changing;
 mod complex_double {
     //! The functions for complex numbers in double precision.
 
+    pub mod batch {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/batch.rs"));
+    }
+    pub mod batch_rows {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/batch_rows.rs"));
+    }
+    pub mod batch_verbs {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/batch_verbs.rs"));
+    }
     pub mod carried {
         include!(concat!(env!("OUT_DIR"), "/complex_double/carried.rs"));
     }
@@ -42,6 +52,15 @@ mod complex_double {
 mod complex_single {
     //! The functions for complex numbers in single precision.
 
+    pub mod batch {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/batch.rs"));
+    }
+    pub mod batch_rows {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/batch_rows.rs"));
+    }
+    pub mod batch_verbs {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/batch_verbs.rs"));
+    }
     pub mod carried {
         include!(concat!(env!("OUT_DIR"), "/complex_single/carried.rs"));
     }
@@ -94,6 +113,7 @@ mod double {
 mod held;
 mod kept;
 mod number;
+mod on_host;
 mod options;
 mod report;
 mod single {

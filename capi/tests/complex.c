@@ -4,8 +4,8 @@
 #include <complex.h>
 #include <math.h>
 
-/* The largest order here, and a number in the arithmetic of the reference. */
-enum { MOST = 44 };
+/* The largest order here, the matrices of a batch, and a number in the arithmetic of the reference. */
+enum { MOST = 44, COUNT = 5 };
 typedef double _Complex number;
 
 /* A number whose parts are multiples of 1/64 between -1 and 1: sums of products are exact in single precision. */
@@ -67,29 +67,36 @@ static void reference_adjoint(int64_t n, const number *a, number *b) {
 #define TYPE cholupdate_z
 #define PENDING cholupdate_z_pending
 #define EXTENSION cholupdate_z_extension
+#define BATCH cholupdate_z_batch
 #define NAME(verb) cholupdate_z_##verb
 #include "complex.h"
 #include "complex_refusals.h"
+#include "complex_batch.h"
 #undef REAL
 #undef NUMBER
 #undef TYPE
 #undef PENDING
 #undef EXTENSION
+#undef BATCH
 #undef NAME
 #define REAL float
 #define NUMBER cholupdate_c32
 #define TYPE cholupdate_c
 #define PENDING cholupdate_c_pending
 #define EXTENSION cholupdate_c_extension
+#define BATCH cholupdate_c_batch
 #define NAME(verb) cholupdate_c_##verb
 #include "complex.h"
 #include "complex_refusals.h"
+#include "complex_batch.h"
 
 int main(void) {
     cholupdate_z_all();
     cholupdate_c_all();
     cholupdate_z_refuses();
     cholupdate_c_refuses();
+    cholupdate_z_batch_all();
+    cholupdate_c_batch_all();
     puts("complex: ok");
     return 0;
 }

@@ -4,20 +4,21 @@ use super::kernels::change::Change;
 use super::operand::BatchRef;
 use super::tiles::{Extent, Tile};
 use crate::cpu::HostFactor;
+use crate::element::Element;
 use crate::error::Error;
 use crate::factor::Factor;
 use crate::factor::verbs::Compiled;
 use crate::host::threads::Threads;
+use crate::number::Number;
 use crate::operand::Operand;
-use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::Safeguard;
 use crate::sweep::weights::Weights;
 use faer::{Mat, Par};
 
 /// Scalars for which a single factor in host memory is compiled.
-pub(crate) trait Alone: Real + Compiled<HostFactor<Self>> {}
-impl<T: Real + Compiled<HostFactor<T>>> Alone for T {}
+pub(crate) trait Alone: Element + Compiled<HostFactor<Self>> {}
+impl<T: Element + Compiled<HostFactor<T>>> Alone for T {}
 
 /// A single factor of L.
 fn single<T: Alone>(l: &Mat<T>) -> Result<Factor<T, HostFactor<T>>, Error> {
@@ -35,10 +36,10 @@ pub(crate) fn modify<T: Alone>(
     matrix: usize,
 ) -> Result<(Mat<T>, Modification), Error> {
     let (order, [_, _, rank]) = (tile.orders[at] as usize, change.v.shape());
-    let weights: Vec<T> = (0..rank).map(|r| change.weights.of(matrix, r, rank)).collect();
+    let weights: Vec<T::Part> = (0..rank).map(|r| change.weights.of(matrix, r, rank)).collect();
     // What has no weight may be anything, as in lanes.
     let entry = |i, r: usize| {
-        if weights[r] == T::ZERO { T::ZERO } else { change.v.get(matrix, i, r) }
+        if weights[r] == T::Part::ZERO { T::ZERO } else { change.v.get(matrix, i, r) }
     };
     let v = Mat::from_fn(order, rank, entry);
     let mut factor = single(&tile.factor(extent, at))?;
@@ -90,7 +91,7 @@ pub(crate) fn factorize<T: Alone>(a: &Mat<T>) -> Result<Mat<T>, Error> {
     T::factored(&Operand::Host(a.as_ref()), Par::Seq).map(|(l, _)| l)
 }
 
-/// L with a diagonal that is not negative.
+/// L with a real diagonal that is not negative.
 ///
 /// # Errors
 /// As [`Cholesky::from_factor`](crate::Cholesky::from_factor).

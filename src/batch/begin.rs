@@ -7,6 +7,7 @@ use super::operand::BatchRef;
 use super::tiles::{Extent, Tile, Tiles, Work, write};
 use crate::error::Error;
 use crate::host::isa::Isa;
+use crate::number::{Float, Number};
 use faer::Mat;
 
 /// What a batch is made of.
@@ -77,15 +78,15 @@ fn in_lanes<T: Alone + BatchKernel>(
     let step = unsafe { FactorizeTile::new(from, extent.groups(t, &tile.orders), l, good) };
     T::factorize_tile(Isa::detect(), step);
     for (at, matrix) in matrices.enumerate() {
-        if work.good.as_slice()[at] == T::ZERO {
+        if work.good.as_slice()[at] == T::Part::ZERO {
             let l = one(from, Kind::Matrices, matrix, tile.orders[at] as usize);
             set(tile, extent, at, l);
         }
     }
 }
 
-/// Copies the factor of a matrix to its place. Returns whether it is one whose rows are far from overflow and whose diagonal is not
-/// negative; otherwise what has been written is of no use.
+/// Copies the factor of a matrix to its place. Returns whether it is one whose rows are far from overflow and whose diagonal is real
+/// and not negative; otherwise what has been written is of no use.
 fn copied<T: Alone>(
     tile: &mut Tile<T>,
     (extent, at): (Extent, usize),
@@ -93,17 +94,20 @@ fn copied<T: Alone>(
     matrix: usize,
 ) -> bool {
     let (order, l) = (tile.orders[at] as usize, tile.l.as_mut_slice());
-    let (mut squares, mut signs) = (T::ZERO, true);
+    let (mut squares, mut signs) = (T::Part::ZERO, true);
     for j in 0..order {
         for i in j..order {
             let entry = from.get(matrix, i, j) + T::ZERO;
-            squares += entry * entry;
-            l[extent.place(at, (i, j))] = entry;
+            for &part in T::parts(&[entry]) {
+                squares += part * part;
+            }
+            extent.set_entry(l, at, (i, j), entry);
         }
-        signs &= l[extent.place(at, (j, j))] >= T::ZERO;
+        let pivot: T = extent.entry(l, at, (j, j));
+        signs &= pivot.real() >= T::Part::ZERO && pivot == T::of_real(pivot.real());
     }
     // False for NaN. The sum is at least that of any row.
-    signs && squares < T::LARGE_SQUARE * T::UNIT
+    signs && squares < T::Part::LARGE_SQUARE * T::Part::UNIT
 }
 
 /// Gives a matrix its factor, or none.
@@ -118,7 +122,7 @@ fn set<T: Alone>(tile: &mut Tile<T>, extent: Extent, at: usize, l: Result<Mat<T>
         }
         Err(error) => {
             tile.orders[at] = 0;
-            write(tile.l.as_mut_slice(), extent, at, &Mat::new());
+            write::<T>(tile.l.as_mut_slice(), extent, at, &Mat::new());
             match known {
                 Ok(known) => tile.missing[known].1 = error,
                 Err(before) => tile.missing.insert(before, (at, error)),

@@ -2,10 +2,10 @@
 
 use super::operand::BatchMut;
 use super::tiles::Tiles;
-use crate::number::Float;
+use crate::number::Number;
 
 /// Writes the factors to lower triangles. Matrices without a factor, and rows from the order of a matrix on, are not written.
-pub(super) fn copy<T: Float>(tiles: &Tiles<T>, to: &BatchMut<'_, T>) {
+pub(super) fn copy<T: Number>(tiles: &Tiles<T>, to: &BatchMut<'_, T>) {
     let extent = tiles.extent;
     tiles.each_read(extent.capacity * extent.capacity, |t, tile, _| {
         let l = tile.l.as_slice();
@@ -15,7 +15,7 @@ pub(super) fn copy<T: Float>(tiles: &Tiles<T>, to: &BatchMut<'_, T>) {
                 for i in j..order {
                     // SAFETY: the caller has checked that `to` has the matrices of the batch and their rows. Its entries share no
                     // memory, it is borrowed exclusively, and each matrix is the work of one thread.
-                    unsafe { to.entry(matrix, i, j).write(l[extent.place(at, (i, j))]) };
+                    unsafe { to.entry(matrix, i, j).write(extent.entry(l, at, (i, j))) };
                 }
             }
         }

@@ -41,14 +41,15 @@ pub use self::updates::BatchWeights;
 use self::begin::Kind;
 use self::kernels::packed::entries;
 use self::tiles::{Extent, Tiles};
-use crate::check::{extent, finite_lower, index, room};
+use crate::check::{extent, finite_hermitian, index, room};
 use crate::cpu::Cpu;
 use crate::error::Error;
 use crate::operand::Operand;
-use crate::scalar::RealScalar;
+use crate::scalar::Scalar;
 use faer::Mat;
 
-/// Cholesky factors of many small matrices, kept current together: A_b = L_b L_bᵀ for b = 0, 1, …
+/// Cholesky factors of many small matrices, kept current together: A_b = L_b L_bᵀ for b = 0, 1, …, or L_b L_bᴴ of complex numbers,
+/// for which every transpose is a conjugate transpose.
 ///
 /// As many matrices as a register of the processor has lanes are processed side by side, so that one matrix takes a fraction of the time
 /// of a single [`Cholesky`](crate::Cholesky), and several threads share the batch. The result of a matrix does not depend on the others,
@@ -78,20 +79,20 @@ use faer::Mat;
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct CholeskyBatch<T: RealScalar> {
+pub struct CholeskyBatch<T: Scalar> {
     tiles: Tiles<T>,
     /// The largest order for which there is room.
     order: usize,
 }
 
-impl<T: RealScalar> CholeskyBatch<T> {
+impl<T: Scalar> CholeskyBatch<T> {
     /// The factors of matrices A, on all threads.
     ///
     /// A matrix that is not positive definite, or not finite, has no factor: [`status`](Self::status) says why, and every later call
     /// reports it, until [`replace`](Self::replace).
     ///
     /// # Shapes
-    /// A (count × n × n); only lower triangles are read.
+    /// A (count × n × n); only lower triangles are read, and no imaginary parts of the diagonals.
     ///
     /// # Errors
     /// `Shape`, or `OutOfRange`, naming `a`, if there is not enough memory.
@@ -138,7 +139,7 @@ impl<T: RealScalar> CholeskyBatch<T> {
     ///
     /// # Shapes
     /// L (count × n × n); only lower triangles are read. As for [`Cholesky::from_factor`](crate::Cholesky::from_factor), columns with a
-    /// negative diagonal entry are negated, and L may have zeros on the diagonal: updates make it regular.
+    /// negative diagonal entry are negated, those with a complex one turned, and L may have zeros on the diagonal: updates make it regular.
     ///
     /// # Errors
     /// As [`new`](Self::new), naming `l`. A matrix of which L is not finite, or its square not, has no factor.
@@ -287,7 +288,7 @@ impl<T: RealScalar> CholeskyBatch<T> {
         extent("a", "columns", rows, columns)?;
         index("a", rows, self.order + 1)?;
         let a = a.on_host()?;
-        finite_lower("a", a.as_ref())?;
+        finite_hermitian("a", a.as_ref())?;
         T::batch_replace(&mut self.tiles, matrix, &a.into_owned())
     }
 
@@ -317,7 +318,7 @@ pub(crate) fn check_orders(orders: Option<&[usize]>, (count, order): (usize, usi
     }
 }
 
-impl<T: RealScalar> core::fmt::Debug for CholeskyBatch<T> {
+impl<T: Scalar> core::fmt::Debug for CholeskyBatch<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("CholeskyBatch")
             .field("count", &self.count())

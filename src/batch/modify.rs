@@ -6,10 +6,11 @@ use super::kernels::change::Change;
 use super::kernels::modify::{ModifyTile, Results};
 use super::tiles::{Extent, Tile, Tiles, Work, write};
 use crate::host::isa::Isa;
+use crate::number::Number;
 use crate::report::Modification;
 use core::mem;
 
-/// A + V diag(w) Vᵀ for each matrix. One for which that is not possible stays as it was.
+/// A + V diag(w) Vᴴ for each matrix. One for which that is not possible stays as it was.
 pub(super) fn modify<T: Alone + BatchKernel>(tiles: &mut Tiles<T>, change: &Change<'_, T>) {
     let extent = tiles.extent;
     let [_, rows, rank] = change.v.shape();
@@ -37,8 +38,8 @@ fn in_lanes<T: Alone + BatchKernel>(
     change: &Change<'_, T>,
 ) {
     let (of_tile, matrices) = (extent.of_tile(), extent.matrices(t));
-    work.shadow.reserve(extent.scalars());
-    work.v.reserve(change.memory(extent.capacity, extent.lanes));
+    work.shadow.reserve(extent.of_factors());
+    work.v.reserve(change.memory(extent.capacity, extent.step));
     work.good.reserve(of_tile);
     tile.log.clear();
     tile.log.resize(of_tile, 0.0);
@@ -54,7 +55,7 @@ fn in_lanes<T: Alone + BatchKernel>(
     let step = unsafe { ModifyTile::new(l, groups, change, work.v.as_mut_slice().as_mut_ptr(), results) };
     T::modify_tile(Isa::detect(), step);
     for (at, matrix) in matrices.enumerate() {
-        if work.good.as_slice()[at] != T::ZERO {
+        if work.good.as_slice()[at] != T::Part::ZERO {
             continue;
         }
         let made = match change.mask {
@@ -71,7 +72,7 @@ fn in_lanes<T: Alone + BatchKernel>(
                 tile.factor(extent, at)
             }
         };
-        write(work.shadow.as_mut_slice(), extent, at, &l);
+        write::<T>(work.shadow.as_mut_slice(), extent, at, &l);
     }
     mem::swap(&mut tile.l, &mut work.shadow);
 }

@@ -2,17 +2,18 @@
 
 use super::tiles::{Tiles, find};
 use crate::error::Error;
+use crate::number::Float;
 use crate::report::Modification;
-use crate::scalar::RealScalar;
+use crate::scalar::Scalar;
 
 /// The outcome of a modification of a batch, matrix by matrix. A matrix that could not be modified is as it was, bit for bit.
 ///
 /// It borrows the batch, which keeps the numbers until its next modification.
-pub struct BatchOutcome<'a, T> {
+pub struct BatchOutcome<'a, T: Scalar> {
     tiles: &'a Tiles<T>,
 }
 
-impl<'a, T: RealScalar> BatchOutcome<'a, T> {
+impl<'a, T: Scalar> BatchOutcome<'a, T> {
     pub(super) fn new(tiles: &'a Tiles<T>) -> Self {
         Self { tiles }
     }
@@ -78,7 +79,7 @@ impl<'a, T: RealScalar> BatchOutcome<'a, T> {
     }
 }
 
-impl<T: RealScalar> core::fmt::Debug for BatchOutcome<'_, T> {
+impl<T: Scalar> core::fmt::Debug for BatchOutcome<'_, T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("BatchOutcome")
             .field("count", &self.tiles.extent.count)

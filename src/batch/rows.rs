@@ -6,10 +6,10 @@ use super::operand::BatchRef;
 use super::outcome::BatchOutcome;
 use crate::check::{extent, room};
 use crate::error::Error;
-use crate::scalar::RealScalar;
+use crate::scalar::Scalar;
 
 /// Rows and columns at the end, and removal. Within the order of the batch, no call allocates memory for factors.
-impl<T: RealScalar> CholeskyBatch<T> {
+impl<T: Scalar> CholeskyBatch<T> {
     /// Makes room for matrices of this order, which becomes the [`order`](Self::order) of the batch unless that is as large already.
     /// No matrix changes.
     ///
@@ -43,7 +43,7 @@ impl<T: RealScalar> CholeskyBatch<T> {
         Ok(())
     }
 
-    /// A_b ← (A_b c; cᵀ d): a further row and column of each matrix, at the end.
+    /// A_b ← (A_b c; cᵀ d), of complex numbers (A_b c; cᴴ d): a further row and column of each matrix, at the end.
     ///
     /// # Shapes
     /// The new columns (count × n × 1): of a matrix of order m the first m entries are c, the next one is d, and the others may

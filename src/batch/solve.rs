@@ -7,9 +7,10 @@ use super::operand::BatchMut;
 use super::tiles::Tiles;
 use crate::error::Error;
 use crate::host::isa::Isa;
+use crate::number::{Float, Number};
 use std::sync::{Mutex, PoisonError};
 
-/// Solves L Y = B and then Lᵀ X = Y, or one of them, in place. Returns the matrices for which that is not possible, in order; their
+/// Solves L Y = B and then Lᴴ X = Y, or one of them, in place. Returns the matrices for which that is not possible, in order; their
 /// right-hand sides stay as they were.
 pub(super) fn solve<T: Alone + BatchKernel>(
     tiles: &Tiles<T>,
@@ -21,7 +22,7 @@ pub(super) fn solve<T: Alone + BatchKernel>(
     tiles.each_read(rows * columns, |t, tile, work| {
         let (of_tile, matrices) = (extent.of_tile(), extent.matrices(t));
         // For two groups.
-        work.v.reserve(2 * extent.capacity * columns * extent.lanes);
+        work.v.reserve(2 * extent.capacity * columns * extent.step);
         work.good.reserve(of_tile);
         let good = &mut work.good.as_mut_slice()[..of_tile];
         let l = (tile.l.as_slice().as_ptr(), extent.capacity);
@@ -33,9 +34,10 @@ pub(super) fn solve<T: Alone + BatchKernel>(
         T::solve_tile(Isa::detect(), step);
         let missing = tile.missing.iter().map(|(at, error)| (matrices.start + at, error.clone()));
         let mut found: Vec<_> = missing.collect();
-        for (at, matrix) in matrices.enumerate().filter(|&(at, _)| work.good.as_slice()[at] == T::ZERO) {
+        for (at, matrix) in matrices.enumerate().filter(|&(at, _)| work.good.as_slice()[at] == T::Part::ZERO)
+        {
             let order = tile.orders[at] as usize;
-            let pivot = |j: usize| tile.l.as_slice()[extent.place(at, (j, j))];
+            let pivot = |j: usize| extent.pivot(tile.l.as_slice(), at, j);
             let entries = (0..columns).flat_map(|r| (0..order).map(move |i| (i, r)));
             let mut bad = entries.filter(|&(i, r)| !rhs.as_ref().get(matrix, i, r).is_finite());
             let error = match bad.next() {
@@ -54,8 +56,8 @@ pub(super) fn solve<T: Alone + BatchKernel>(
 }
 
 /// The error of a matrix with a pivot that is zero.
-fn singular<T: Alone>(order: usize, pivot: impl Fn(usize) -> T) -> Option<Error> {
-    (0..order).find(|&j| pivot(j) == T::ZERO).map(|column| Error::Singular { column })
+fn singular<R: Float>(order: usize, pivot: impl Fn(usize) -> R) -> Option<Error> {
+    (0..order).find(|&j| pivot(j) == R::ZERO).map(|column| Error::Singular { column })
 }
 
 /// log det A.
@@ -68,7 +70,7 @@ pub(super) fn log_det<T: Alone>(tiles: &Tiles<T>, matrix: usize) -> Result<f64, 
         return Err(error.clone());
     }
     let (order, extent) = (tile.orders[at] as usize, tiles.extent);
-    let pivot = |j: usize| tile.l.as_slice()[extent.place(at, (j, j))];
+    let pivot = |j: usize| extent.pivot(tile.l.as_slice(), at, j);
     if let Some(error) = singular(order, pivot) {
         return Err(error);
     }

@@ -8,6 +8,7 @@ use super::operand::BatchRef;
 use super::tiles::{Extent, Tile, Tiles, Work, write};
 use crate::error::Error;
 use crate::host::isa::Isa;
+use crate::number::{Float, Number};
 use crate::report::Modification;
 use core::mem;
 
@@ -58,7 +59,7 @@ pub(super) fn append<T: Alone + BatchKernel>(
             return;
         }
         let of_tile = extent.of_tile();
-        work.v.reserve(extent.capacity * extent.lanes);
+        work.v.reserve(extent.capacity * extent.step);
         work.good.reserve(of_tile);
         let results = Appended {
             good: &mut work.good.as_mut_slice()[..of_tile],
@@ -73,11 +74,11 @@ pub(super) fn append<T: Alone + BatchKernel>(
         T::append_tile(Isa::detect(), step);
         for (at, matrix) in extent.matrices(t).enumerate().filter(|&(at, _)| work.rows[at] != NONE) {
             let row = work.rows[at] as usize;
-            if work.good.as_slice()[at] == T::ZERO {
+            if work.good.as_slice()[at] == T::Part::ZERO {
                 match alone::append((tile, extent, at), a, matrix) {
                     Ok((l, report)) => {
                         for j in 0..=row {
-                            tile.l.as_mut_slice()[extent.place(at, (row, j))] = l[(row, j)] + T::ZERO;
+                            extent.set_entry(tile.l.as_mut_slice(), at, (row, j), l[(row, j)] + T::ZERO);
                         }
                         tile.reports.push((at, report));
                     }
@@ -105,8 +106,8 @@ pub(super) fn remove<T: Alone + BatchKernel>(tiles: &mut Tiles<T>, indices: &[us
             return;
         }
         let of_tile = extent.of_tile();
-        work.shadow.reserve(extent.scalars());
-        work.v.reserve(memory::<T>(extent.capacity, extent.lanes));
+        work.shadow.reserve(extent.of_factors());
+        work.v.reserve(memory::<T::Part>(extent.capacity, extent.step));
         work.good.reserve(of_tile);
         let results = Removed {
             good: &mut work.good.as_mut_slice()[..of_tile],
@@ -119,17 +120,17 @@ pub(super) fn remove<T: Alone + BatchKernel>(tiles: &mut Tiles<T>, indices: &[us
         let step = unsafe { RemoveTile::new(l, groups, &tile.orders, v, results) };
         T::remove_tile(Isa::detect(), step);
         for at in 0..extent.matrices(t).len() {
-            let (row, good) = (work.rows[at], work.good.as_slice()[at] != T::ZERO);
+            let (row, good) = (work.rows[at], work.good.as_slice()[at] != T::Part::ZERO);
             if row == NONE {
-                tile.product.as_mut_slice()[at] = T::ONE;
+                tile.product.as_mut_slice()[at] = T::Part::ONE;
                 if !good {
-                    write(work.shadow.as_mut_slice(), extent, at, &tile.factor(extent, at));
+                    write::<T>(work.shadow.as_mut_slice(), extent, at, &tile.factor(extent, at));
                 }
             } else if good {
                 tile.orders[at] -= 1;
                 let product = &mut tile.product.as_mut_slice()[at];
-                *product = T::ONE / *product;
-                if !(*product > T::TINY && product.is_finite()) {
+                *product = T::Part::ONE / *product;
+                if !(*product > T::Part::TINY && product.is_finite()) {
                     let report = report(tile, work.shadow.as_slice(), extent, at);
                     tile.reports.push((at, report));
                 }
@@ -143,7 +144,11 @@ pub(super) fn remove<T: Alone + BatchKernel>(tiles: &mut Tiles<T>, indices: &[us
 }
 
 /// Removes a row and column of one matrix, whose new factor is written to the shadow tile.
-fn alone_without<T: Alone>((tile, extent, at): (&mut Tile<T>, Extent, usize), shadow: &mut [T], row: usize) {
+fn alone_without<T: Alone>(
+    (tile, extent, at): (&mut Tile<T>, Extent, usize),
+    shadow: &mut [T::Part],
+    row: usize,
+) {
     let l = match alone::remove((tile, extent, at), row) {
         Ok((l, report)) => {
             tile.reports.push((at, report));
@@ -155,14 +160,14 @@ fn alone_without<T: Alone>((tile, extent, at): (&mut Tile<T>, Extent, usize), sh
             tile.factor(extent, at)
         }
     };
-    write(shadow, extent, at, &l);
+    write::<T>(shadow, extent, at, &l);
 }
 
 /// The report of a matrix that has lost a row, from both factors. Its order is the new one.
-fn report<T: Alone>(tile: &Tile<T>, shadow: &[T], extent: Extent, at: usize) -> Modification {
+fn report<T: Alone>(tile: &Tile<T>, shadow: &[T::Part], extent: Extent, at: usize) -> Modification {
     let order = tile.orders[at] as usize;
-    let log = |l: &[T], order: usize| -> f64 {
-        (0..order).map(|j| l[extent.place(at, (j, j))].to_f64().ln()).sum()
+    let log = |l: &[T::Part], order: usize| -> f64 {
+        (0..order).map(|j| extent.pivot(l, at, j).to_f64().ln()).sum()
     };
     let change = log(shadow, order) - log(tile.l.as_slice(), order + 1);
     Modification::identity().and(1.0, 2.0 * change)

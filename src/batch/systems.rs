@@ -5,9 +5,9 @@ use super::kernels::packed::MAX_LANES;
 use super::operand::BatchMut;
 use crate::check::{extent, index, room};
 use crate::error::Error;
-use crate::scalar::RealScalar;
+use crate::scalar::Scalar;
 
-impl<T: RealScalar> CholeskyBatch<T> {
+impl<T: Scalar> CholeskyBatch<T> {
     /// Solves A_b X_b = B_b in place. Returns the matrices for which that is not possible, in order, and why: their right-hand sides
     /// stay as they were.
     ///

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::host::buffer::Buffer;
 use crate::host::share::{at_most_the_pool, on_threads};
 use crate::host::threads::Threads;
-use crate::number::Float;
+use crate::number::{Float, Number};
 use crate::report::Modification;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use faer::Mat;
@@ -28,8 +28,8 @@ const WORTH_A_THREAD: usize = 64 << 10;
 
 /// Factors, and what the last call has found for each.
 #[derive(Clone)]
-pub(crate) struct Tile<T> {
-    pub l: Buffer<T>,
+pub(crate) struct Tile<T: Number> {
+    pub l: Buffer<T::Part>,
     /// The order of each matrix, and zero in lanes without one.
     pub orders: Vec<u32>,
     /// Matrices that have no factor, and why.
@@ -39,30 +39,30 @@ pub(crate) struct Tile<T> {
     /// Reports of modifications that have not been made in lanes.
     pub reports: Vec<(usize, Modification)>,
     /// The largest ratios of old pivots to new ones, their products, and the logarithms of what these lack.
-    pub largest: Buffer<T>,
-    pub product: Buffer<T>,
+    pub largest: Buffer<T::Part>,
+    pub product: Buffer<T::Part>,
     pub log: Vec<f64>,
 }
 
 /// Memory for work on a tile.
-pub(crate) struct Work<T> {
+pub(crate) struct Work<T: Number> {
     /// The place of new factors.
-    pub shadow: Buffer<T>,
+    pub shadow: Buffer<T::Part>,
     /// V or right-hand sides in lanes.
-    pub v: Buffer<T>,
-    pub good: Buffer<T>,
+    pub v: Buffer<T::Part>,
+    pub good: Buffer<T::Part>,
     /// The row of each matrix that comes or goes.
     pub rows: Vec<u32>,
 }
 
-impl<T> Default for Work<T> {
+impl<T: Number> Default for Work<T> {
     fn default() -> Self {
         Self { shadow: Buffer::default(), v: Buffer::default(), good: Buffer::default(), rows: Vec::new() }
     }
 }
 
 /// All tiles.
-pub(crate) struct Tiles<T> {
+pub(crate) struct Tiles<T: Number> {
     pub tiles: Vec<Tile<T>>,
     pub extent: Extent,
     works: Mutex<Vec<Work<T>>>,
@@ -76,19 +76,21 @@ pub(crate) struct Extent {
     /// The largest order for which there is room.
     pub capacity: usize,
     pub lanes: usize,
+    /// The real numbers of a register.
+    pub step: usize,
     /// Groups of a tile.
     groups: usize,
     pub threads: Threads,
 }
 
 impl Extent {
-    pub fn new<T: Float>(count: usize, capacity: usize, threads: Threads) -> Self {
+    pub fn new<T: Number>(count: usize, capacity: usize, threads: Threads) -> Self {
         let lanes = lanes::<T>();
         let group = entries(capacity).saturating_mul(lanes * size_of::<T>()).max(1);
         let most = count.div_ceil(lanes).max(1);
         let least = if group <= TWO_GROUPS / 2 { 2 } else { 1 };
         let groups = (TILE_BYTES / group / 2 * 2).max(least).min(most.min(TILE_BYTES));
-        Self { count, capacity, lanes, groups, threads }
+        Self { count, capacity, lanes, step: T::PARTS * lanes, groups, threads }
     }
 
     /// Matrices of a tile.
@@ -100,9 +102,9 @@ impl Extent {
         self.count.div_ceil(self.of_tile())
     }
 
-    /// Scalars of the factors of a tile.
-    pub fn scalars(self) -> usize {
-        entries(self.capacity) * self.of_tile()
+    /// The real numbers of the factors of a tile.
+    pub fn of_factors(self) -> usize {
+        entries(self.capacity) * self.groups * self.step
     }
 
     /// The matrices of tile `t`.
@@ -117,18 +119,38 @@ impl Extent {
         Groups { first: matrices.start, count: matrices.len(), rows, lanes: self.lanes }
     }
 
-    /// The place of entry (i, j) of a matrix of a tile.
-    pub fn place(self, matrix: usize, (i, j): (usize, usize)) -> usize {
+    /// The place of entry (i, j) of a matrix of a tile: that of its real part. The imaginary part is as many real numbers behind it as
+    /// there are lanes.
+    fn place(self, matrix: usize, (i, j): (usize, usize)) -> usize {
         let group = matrix / self.lanes * entries(self.capacity);
-        (group + place(self.capacity, i, j)) * self.lanes + matrix % self.lanes
+        (group + place(self.capacity, i, j)) * self.step + matrix % self.lanes
+    }
+
+    /// Entry (i, j) of a matrix of the tile with this memory.
+    pub fn entry<T: Number>(self, tile: &[T::Part], matrix: usize, at: (usize, usize)) -> T {
+        let re = self.place(matrix, at);
+        T::of_parts([tile[re], tile[re + (T::PARTS - 1) * self.lanes]])
+    }
+
+    /// Pivot j of a matrix of the tile with this memory.
+    pub fn pivot<R: Float>(self, tile: &[R], matrix: usize, j: usize) -> R {
+        tile[self.place(matrix, (j, j))]
+    }
+
+    /// Writes entry (i, j) of a matrix to the memory of its tile.
+    pub fn set_entry<T: Number>(self, tile: &mut [T::Part], matrix: usize, at: (usize, usize), x: T) {
+        let re = self.place(matrix, at);
+        for (part, &x) in T::parts(&[x]).iter().enumerate() {
+            tile[re + part * self.lanes] = x;
+        }
     }
 }
 
-impl<T: Float> Tile<T> {
+impl<T: Number> Tile<T> {
     /// Matrices of order 0.
     fn new(extent: Extent) -> Self {
         let mut l = Buffer::default();
-        l.reserve(extent.scalars());
+        l.reserve(extent.of_factors());
         let mut tile = Self {
             l,
             orders: vec![0; extent.of_tile()],
@@ -143,7 +165,7 @@ impl<T: Float> Tile<T> {
         tile.product.reserve(extent.of_tile());
         for matrix in 0..extent.of_tile() {
             for j in 0..extent.capacity {
-                tile.l.as_mut_slice()[extent.place(matrix, (j, j))] = T::ONE;
+                extent.set_entry(tile.l.as_mut_slice(), matrix, (j, j), T::ONE);
             }
         }
         tile
@@ -152,14 +174,14 @@ impl<T: Float> Tile<T> {
     /// The factor of a matrix, zero above the diagonal.
     pub fn factor(&self, extent: Extent, matrix: usize) -> Mat<T> {
         let (order, l) = (self.orders[matrix] as usize, self.l.as_slice());
-        let entry = |i: usize, j: usize| if i < j { T::ZERO } else { l[extent.place(matrix, (i, j))] };
+        let entry = |i: usize, j: usize| if i < j { T::ZERO } else { extent.entry(l, matrix, (i, j)) };
         Mat::from_fn(order, order, entry)
     }
 
     /// Writes the factor of a matrix. The remaining rows and columns, up to the capacity, become those of the identity.
     pub fn write(&mut self, extent: Extent, matrix: usize, l: &Mat<T>) {
         self.orders[matrix] = u32::try_from(l.nrows()).unwrap_or(u32::MAX);
-        write(self.l.as_mut_slice(), extent, matrix, l);
+        write::<T>(self.l.as_mut_slice(), extent, matrix, l);
     }
 
     /// Sets the results of a call that changes no factor.
@@ -168,7 +190,7 @@ impl<T: Float> Tile<T> {
         self.reports.clear();
         self.log.clear();
         for results in [&mut self.largest, &mut self.product] {
-            results.as_mut_slice()[..extent.of_tile()].fill(T::ONE);
+            results.as_mut_slice()[..extent.of_tile()].fill(T::Part::ONE);
         }
     }
 
@@ -180,12 +202,12 @@ impl<T: Float> Tile<T> {
 
 /// Writes a factor, and the identity in the remaining rows and columns, to its place in a tile. Without negative zeros: where a column
 /// of V is zero, L does not change.
-pub(crate) fn write<T: Float>(to: &mut [T], extent: Extent, matrix: usize, l: &Mat<T>) {
+pub(crate) fn write<T: Number>(to: &mut [T::Part], extent: Extent, matrix: usize, l: &Mat<T>) {
     for j in 0..extent.capacity {
         for i in j..extent.capacity {
             let identity = if i == j { T::ONE } else { T::ZERO };
             let entry = if i < l.nrows() { l[(i, j)] + T::ZERO } else { identity };
-            to[extent.place(matrix, (i, j))] = entry;
+            extent.set_entry(to, matrix, (i, j), entry);
         }
     }
 }
@@ -195,7 +217,7 @@ pub(crate) fn find<I>(list: &[(usize, I)], matrix: usize) -> Option<&I> {
     list.binary_search_by_key(&matrix, |(matrix, _)| *matrix).ok().map(|at| &list[at].1)
 }
 
-impl<T: Float> Tiles<T> {
+impl<T: Number> Tiles<T> {
     /// Matrices of order 0, with room for orders up to the capacity.
     pub fn new(extent: Extent) -> Self {
         let tiles = (0..extent.tiles()).map(|_| Tile::new(extent)).collect();
@@ -229,7 +251,7 @@ impl<T: Float> Tiles<T> {
     }
 }
 
-impl<T: Float> Clone for Tiles<T> {
+impl<T: Number> Clone for Tiles<T> {
     fn clone(&self) -> Self {
         Self { tiles: self.tiles.clone(), extent: self.extent, works: Mutex::default() }
     }
@@ -249,7 +271,7 @@ impl Extent {
 }
 
 /// Calls `work` once for each of 0..`count`, on up to this many threads, each with memory of its own.
-fn over<T: Send>(
+fn over<T: Number>(
     threads: usize,
     count: usize,
     works: &Mutex<Vec<Work<T>>>,

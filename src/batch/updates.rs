@@ -7,10 +7,11 @@ use super::operand::BatchRef;
 use super::outcome::BatchOutcome;
 use crate::check::{extent, room};
 use crate::error::Error;
-use crate::scalar::RealScalar;
+use crate::scalar::Scalar;
 use crate::sweep::weights::Weights;
 
-/// Weights of the columns of V in a batch: w in A + V diag(w) Vᵀ. A column with the weight 0 may be anything.
+/// Weights of the columns of V in a batch: w in A + V diag(w) Vᵀ. They are real, also for complex V. A column with the weight 0 may be
+/// anything.
 #[derive(Clone, Copy, Debug)]
 pub enum BatchWeights<'a, T> {
     /// The same weights for all matrices.
@@ -25,7 +26,7 @@ impl<'a, T, W: Into<Weights<'a, T>>> From<W> for BatchWeights<'a, T> {
     }
 }
 
-impl<T: RealScalar> CholeskyBatch<T> {
+impl<T: Scalar> CholeskyBatch<T> {
     /// A_b + V_b V_bᵀ.
     ///
     /// # Shapes
@@ -68,7 +69,7 @@ impl<T: RealScalar> CholeskyBatch<T> {
     pub fn modify<'a>(
         &mut self,
         v: BatchRef<'_, T>,
-        weights: impl Into<BatchWeights<'a, T>>,
+        weights: impl Into<BatchWeights<'a, T::Part>>,
     ) -> Result<BatchOutcome<'_, T>, Error> {
         self.modified(v, weights.into(), None)
     }
@@ -84,7 +85,7 @@ impl<T: RealScalar> CholeskyBatch<T> {
         &mut self,
         mask: &[bool],
         v: BatchRef<'_, T>,
-        weights: impl Into<BatchWeights<'a, T>>,
+        weights: impl Into<BatchWeights<'a, T::Part>>,
     ) -> Result<BatchOutcome<'_, T>, Error> {
         extent("mask", "entries", self.count(), mask.len())?;
         self.modified(v, weights.into(), Some(mask))
@@ -93,7 +94,7 @@ impl<T: RealScalar> CholeskyBatch<T> {
     fn modified(
         &mut self,
         v: BatchRef<'_, T>,
-        weights: BatchWeights<'_, T>,
+        weights: BatchWeights<'_, T::Part>,
         mask: Option<&[bool]>,
     ) -> Result<BatchOutcome<'_, T>, Error> {
         let [count, rows, rank] = v.shape();

@@ -13,7 +13,7 @@ use faer::Mat;
 
 functions! {
     /// The verbs on a batch.
-    BatchVerbs {
+    BatchVerbs of numbers {
         batch_begin(tiles: &mut Tiles<Self>, from: BatchRef<'_, Self>, kind: Kind, orders: Option<&[usize]>) -> () = begin::begin;
         batch_replace(tiles: &mut Tiles<Self>, matrix: usize, a: &Mat<Self>) -> Result<(), Error> = begin::replace;
         batch_select(tiles: &Tiles<Self>, matrices: &[usize], capacity: usize) -> Tiles<Self> = begin::select;

@@ -14,7 +14,7 @@ use faer::{Mat, MatRef};
 
 functions! {
     /// The verbs on a factor L S Lᴴ.
-    LdltVerbs of elements {
+    LdltVerbs of numbers {
         ldlt_of_matrix(a: &Operand<'_, Self>, threads: Threads) -> Result<Indefinite<Self>, Error> = Indefinite::of_matrix;
         ldlt_of_factor(l: &Operand<'_, Self>, d: &[Self::Part], threads: Threads) -> Result<Indefinite<Self>, Error> = Indefinite::of_factor;
         ldlt_modify(of: &mut Indefinite<Self>, decay: Self::Part, v: &Operand<'_, Self>, weights: Weights<'_, Self::Part>, dry: bool)

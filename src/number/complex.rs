@@ -114,6 +114,10 @@ macro_rules! complex {
                 x[0]
             }
             #[inline(always)]
+            fn vparts<S: Simd>(x: Self::Vector<S>) -> [<$r as Number>::Vector<S>; 2] {
+                x
+            }
+            #[inline(always)]
             fn vreal<S: Simd>(simd: S, x: <$r as Number>::Vector<S>) -> Self::Vector<S> {
                 [x, $r::splat(simd, 0.0)]
             }
@@ -179,6 +183,15 @@ macro_rules! complex {
                 [<$r as Number>::mul_add(simd, x, a[0], c[0]), <$r as Number>::mul_add(simd, x, a[1], c[1])]
             }
             #[inline(always)]
+            fn neg_times_add<S: Simd>(
+                simd: S,
+                x: <$r as Number>::Vector<S>,
+                a: Self::Vector<S>,
+                c: Self::Vector<S>,
+            ) -> Self::Vector<S> {
+                [$r::neg_mul_add(simd, x, a[0], c[0]), $r::neg_mul_add(simd, x, a[1], c[1])]
+            }
+            #[inline(always)]
             fn plus_exact_product<S: Simd>(
                 simd: S,
                 sum: (Self::Vector<S>, Self::Vector<S>),
@@ -211,6 +224,15 @@ macro_rules! complex {
                 b: Self::Vector<S>,
             ) -> Self::Vector<S> {
                 [$r::select(simd, mask.parts, a[0], b[0]), $r::select(simd, mask.parts, a[1], b[1])]
+            }
+            #[inline(always)]
+            fn where_less<S: Simd>(
+                simd: S,
+                ab: (<$r as Number>::Vector<S>, <$r as Number>::Vector<S>),
+                x: Self::Vector<S>,
+                y: Self::Vector<S>,
+            ) -> Self::Vector<S> {
+                [$r::where_less(simd, ab, x[0], y[0]), $r::where_less(simd, ab, x[1], y[1])]
             }
             #[inline(always)]
             fn lane<S: Simd>(x: Self::Vector<S>, i: usize) -> Self {

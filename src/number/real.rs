@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "aarch64")]
 use super::registers::Lanes;
-use super::registers::{PARTS, Registers, each, float_masked, masked, repeated};
+use super::registers::{PARTS, Registers, compared, each, masked, repeated};
 use super::{Float, Number, is_portable, parts, plus};
 use crate::host::isa::stream;
 use pulp::Simd;
@@ -100,6 +100,10 @@ macro_rules! float {
                 x
             }
             #[inline(always)]
+            fn vparts<S: Simd>(x: Self::Vector<S>) -> [Self::Vector<S>; 2] {
+                [x, x]
+            }
+            #[inline(always)]
             fn vreal<S: Simd>(_: S, x: Self::Vector<S>) -> Self::Vector<S> {
                 x
             }
@@ -157,6 +161,15 @@ macro_rules! float {
                 <Self as Number>::mul_add(simd, x, a, c)
             }
             #[inline(always)]
+            fn neg_times_add<S: Simd>(
+                simd: S,
+                x: Self::Vector<S>,
+                a: Self::Vector<S>,
+                c: Self::Vector<S>,
+            ) -> Self::Vector<S> {
+                Self::neg_mul_add(simd, x, a, c)
+            }
+            #[inline(always)]
             fn plus_exact_product<S: Simd>(
                 simd: S,
                 (whole, rest): (Self::Vector<S>, Self::Vector<S>),
@@ -175,6 +188,7 @@ macro_rules! float {
                 // SAFETY: a register is `lanes` scalars, and i is one of them.
                 unsafe { *x.as_ptr().cast::<Self>().add(i) }
             }
+            compared!($s, $less $select);
             masked!($bits, $s, $lanes, $m, $between $select $load $store);
             #[inline(always)]
             unsafe fn load<S: Simd>(ptr: *const Self) -> Self::Vector<S> {
@@ -282,7 +296,6 @@ macro_rules! float {
             fn exact_fused(a: Self, b: Self, c: Self) -> Self {
                 $t::mul_add(a, b, c)
             }
-            float_masked!($s, $less $select);
             #[inline(always)]
             fn apart<S: Simd>(memory: [Self::Vector<S>; 2]) -> [Self::Vector<S>; 2] {
                 parts::apart::<Self, S>(memory)

@@ -120,7 +120,7 @@ macro_rules! masked {
 
 /// A choice by a comparison.
 #[cfg(not(target_arch = "aarch64"))]
-macro_rules! float_masked {
+macro_rules! compared {
     ($s:ident, $less:ident $select:ident) => {
         #[inline(always)]
         fn where_less<S: Simd>(simd: S, (a, b): (S::$s, S::$s), x: S::$s, y: S::$s) -> S::$s {
@@ -129,7 +129,7 @@ macro_rules! float_masked {
     };
 }
 #[cfg(target_arch = "aarch64")]
-macro_rules! float_masked {
+macro_rules! compared {
     ($s:ident, $less:ident $select:ident) => {
         #[inline(always)]
         fn where_less<S: Simd>(
@@ -175,4 +175,4 @@ impl Lanes {
     }
 }
 
-pub(super) use {each, float_masked, masked, repeated};
+pub(super) use {compared, each, masked, repeated};

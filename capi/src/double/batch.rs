@@ -5,9 +5,8 @@ use crate::arguments::{
 };
 use crate::batches::{Results, matrices, matrices_mut, number};
 use crate::held::{Given, Held, by_reference};
-use crate::options::{cholupdate_options, engine_of_batch, settings};
+use crate::options::{cholupdate_options, settings};
 use crate::status::{Refused, Status, cholupdate_status, status_of};
-use cholupdate::Error;
 use core::ffi::c_char;
 use core::ptr;
 
@@ -40,7 +39,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_new(
         let a = matrices("a", a, [count, n, n], a_strides)?;
         let orders = orders_or_n(orders, count)?;
         let made = place("made", made)?;
-        begun(Held::new(Given::A(a, orders), engine_of_batch(&settings(options)?)?), made)
+        begun(Held::<f64>::new(Given::A(a, orders), &settings(options)?)?, made)
     })
 }
 
@@ -64,7 +63,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_from_factors(
         let (count, n) = (self::count("count", count)?, self::count("n", n)?);
         let l = matrices("l", l, [count, n, n], l_strides)?;
         let made = place("made", made)?;
-        begun(Held::new(Given::L(l), engine_of_batch(&settings(options)?)?), made)
+        begun(Held::<f64>::new(Given::L(l), &settings(options)?)?, made)
     })
 }
 
@@ -87,11 +86,7 @@ pub unsafe fn orders_or_n(orders: *const i64, count: usize) -> Result<Option<Vec
 ///
 /// # Safety
 /// `made` can be written.
-pub unsafe fn begun(
-    batch: Result<Held<f64>, Error>,
-    made: *mut *mut cholupdate_d_batch,
-) -> Result<(), Refused> {
-    let batch = batch?;
+pub unsafe fn begun(batch: Held<f64>, made: *mut *mut cholupdate_d_batch) -> Result<(), Refused> {
     // SAFETY: the caller guarantees the pointer, and there is no array.
     unsafe {
         let status = tell_missing(&batch, ptr::null_mut());

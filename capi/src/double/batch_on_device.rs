@@ -1,11 +1,11 @@
 //! Batches whose matrices, and what they are modified by, are in the memory of a GPU.
 
 use super::batch::{begun, cholupdate_d_batch, orders_or_n};
-use super::batch_verbs::{between, weighted};
 use crate::arguments::{borrow, borrow_mut, count, place};
+use crate::batch_weights::{between, weighted};
 use crate::batches::{device_matrices, device_matrices_mut, masked};
 use crate::changing::{Sides, appended, modified, solved};
-use crate::held::Held;
+use crate::held::Anywhere;
 use crate::status::{Refused, cholupdate_status, status_of};
 use cholupdate::Weights;
 use cholupdate::cuda::{CholeskyBatch, Device, WeightsOperand};
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_new_on_device(
             Some(orders) => CholeskyBatch::with_orders(&device, a, &orders),
             None => CholeskyBatch::new(&device, a),
         };
-        begun(batch.map(Held::on_device), made)
+        begun(Anywhere::on_device(batch?), made)
     })
 }
 
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_from_factors_on_device(
         let l = device_matrices("l", l, [count, n, n], l_strides, (device, stream))?;
         let made = place("made", made)?;
         let device = Device::kept(self::count("device", device)?)?;
-        begun(CholeskyBatch::from_factors(&device, l).map(Held::on_device), made)
+        begun(Anywhere::on_device(CholeskyBatch::from_factors(&device, l)?), made)
     })
 }
 

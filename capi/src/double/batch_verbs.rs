@@ -1,7 +1,8 @@
 //! Modifications of batches, solves and determinants.
 
 use super::batch::cholupdate_d_batch;
-use crate::arguments::{array, borrow, borrow_mut, count, place, room};
+use crate::arguments::{borrow, borrow_mut, count, place};
+use crate::batch_weights::weighted;
 use crate::batches::{Results, each_or_null, masked, matrices, matrices_mut};
 use crate::changing::Sides;
 use crate::held::by_reference;
@@ -78,43 +79,6 @@ pub unsafe extern "C" fn cholupdate_d_batch_modify(
         let (given, numbers) = ((k, v, v_strides), (min_pivot_ratio, log_det_change));
         modified(batch, given, weights, mask.as_deref(), (info, numbers))
     })
-}
-
-/// Weights of the caller's, for `count` matrices and `rank` columns. They are copied if those of different matrices are not
-/// neighbours.
-///
-/// # Safety
-/// `weights` is NULL or points to what the header says.
-pub unsafe fn weighted<'a>(
-    weights: *const f64,
-    stride: i64,
-    (count, rank): (usize, usize),
-    copied: &'a mut Vec<f64>,
-) -> Result<BatchWeights<'a, f64>, Refused> {
-    let distance = between(stride, rank)?;
-    if weights.is_null() {
-        return Ok(Weights::Plus.into());
-    }
-    if distance == 0 {
-        // SAFETY: the caller guarantees the entries.
-        return Ok(Weights::Each(unsafe { array("weights", weights, rank)? }).into());
-    }
-    let before = count.saturating_sub(1).checked_mul(distance);
-    let len = if count == 0 { Some(0) } else { before.and_then(|before| before.checked_add(rank)) };
-    // SAFETY: the caller guarantees the entries; an extent that overflows is refused.
-    let all = unsafe { array("weights", weights, len.unwrap_or(usize::MAX))? };
-    if distance == rank {
-        return Ok(BatchWeights::OfEach(all));
-    }
-    room::<f64>("weights_stride", stride, count.checked_mul(rank))?;
-    copied.extend((0..count).flat_map(|matrix| &all[matrix * distance..matrix * distance + rank]));
-    Ok(BatchWeights::OfEach(copied))
-}
-
-/// The distance between the weights of neighbouring matrices for `rank` columns; 0 if all have the same.
-pub fn between(stride: i64, rank: usize) -> Result<usize, Refused> {
-    let distance = usize::try_from(stride).ok().filter(|&distance| distance == 0 || distance >= rank);
-    distance.ok_or_else(|| Refused::invalid("weights_stride", stride, format!("0, or {rank} or more")))
 }
 
 /// Modifies a batch by V, and writes the outcome.

@@ -1,12 +1,13 @@
 //! Where a batch is, and how it begins.
 
+use super::on_host::OnHost;
 use super::shared::Shared;
-use super::stacks::{Either, Given};
+use super::stacks::{Any, Given, Stack};
 use super::stored::Stored;
 use super::{CholeskyBatch, Kept};
 use crate::argument::{self, Argument};
 use crate::errors::{exception, wrong_type, wrong_value};
-use crate::numbers::Real;
+use crate::numbers::{Number, Real};
 use crate::settings::{device_for, settings};
 use crate::there::library;
 use crate::threads::without_gil;
@@ -71,7 +72,7 @@ impl Begin {
             py: Python<'_>,
             (given, name): (&Given<'_, T>, &'static str),
             of: Of<'_>,
-        ) -> PyResult<Shared<T>> {
+        ) -> PyResult<Shared<Stored<T>>> {
             let (given, engine) = (given.operand(py, name)?, (begin.engine, begin.device.as_ref()));
             let made = without_gil(py, || match of {
                 Of::Matrices(orders) => Stored::new(given, orders, engine),
@@ -79,9 +80,24 @@ impl Begin {
             });
             made.map(Shared::new).map_err(|error| exception(py, error))
         }
-        let kept = match Either::new(object, name, self.place)? {
-            Either::Single(given) => Kept::Single(one(&self, py, (&given, name), of)?),
-            Either::Double(given) => Kept::Double(one(&self, py, (&given, name), of)?),
+        fn complex<T: Number>(
+            begin: &Begin,
+            py: Python<'_>,
+            given: &Stack<'_, T>,
+            of: Of<'_>,
+        ) -> PyResult<Shared<OnHost<T>>> {
+            let (given, engine) = (given.view(), begin.engine);
+            let made = without_gil(py, || match of {
+                Of::Matrices(orders) => OnHost::new(given, orders, engine),
+                Of::Factors => OnHost::from_factors(given, engine),
+            });
+            made.map(Shared::new).map_err(|error| exception(py, error))
+        }
+        let kept = match Any::new(object, name, self.place)? {
+            Any::Single(given) => Kept::Single(one(&self, py, (&given, name), of)?),
+            Any::Double(given) => Kept::Double(one(&self, py, (&given, name), of)?),
+            Any::ComplexSingle(given) => Kept::ComplexSingle(complex(&self, py, &given, of)?),
+            Any::ComplexDouble(given) => Kept::ComplexDouble(complex(&self, py, &given, of)?),
         };
         let library = if self.device.is_some() { library(object, name)? } else { None };
         Ok(CholeskyBatch { kept, place: self.place, library })

@@ -1,13 +1,9 @@
 //! Copies of a batch, some of its matrices, and others in their place.
 
-use super::begin::Place;
-use super::stacks::fetched;
-use super::stored::Stored;
-use super::{CholeskyBatch, Kept, Shared, number, with_batch};
+use super::{CholeskyBatch, Shared, another, number, with_batch};
 use crate::arrays::Read;
 use crate::errors::{exception, wrong_value};
 use crate::indices::{Counted, selection_of};
-use crate::numbers::Real;
 use crate::threads::without_gil;
 use pyo3::prelude::*;
 
@@ -15,10 +11,7 @@ use pyo3::prelude::*;
 impl CholeskyBatch {
     /// A copy of the batch.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-        let kept = match &self.kept {
-            Kept::Single(shared) => Kept::Single(Shared::new(shared.look(py, Stored::copied)?)),
-            Kept::Double(shared) => Kept::Double(Shared::new(shared.look(py, Stored::copied)?)),
-        };
+        let kept = another!(self, shared => shared.look(py, |stored| stored.copied())?);
         Ok(self.beside(py, kept))
     }
 
@@ -48,21 +41,12 @@ impl CholeskyBatch {
     /// >>> batch.select([2, 0, 2]).factors().ravel()
     /// array([3., 1., 3.])
     fn select<'py>(&self, py: Python<'py>, indices: &Bound<'py, PyAny>) -> PyResult<Self> {
-        fn some<T: Real>(
-            py: Python<'_>,
-            shared: &Shared<T>,
-            indices: &Bound<'_, PyAny>,
-        ) -> PyResult<Shared<T>> {
+        let kept = another!(self, shared => {
             let guard = shared.reader(py)?;
             let stored = &*guard;
             let matrices = selection_of(indices, "indices", (stored.count(), Counted::Matrices))?;
-            let selected = without_gil(py, || stored.select(&matrices));
-            selected.map(Shared::new).map_err(|error| exception(py, error))
-        }
-        let kept = match &self.kept {
-            Kept::Single(shared) => Kept::Single(some(py, shared, indices)?),
-            Kept::Double(shared) => Kept::Double(some(py, shared, indices)?),
-        };
+            without_gil(py, || stored.select(&matrices)).map_err(|error| exception(py, error))?
+        });
         Ok(self.beside(py, kept))
     }
 
@@ -95,24 +79,16 @@ impl CholeskyBatch {
         matrix: &Bound<'py, PyAny>,
         a: &Bound<'py, PyAny>,
     ) -> PyResult<()> {
-        fn replaced<'py, T: Real>(
-            (py, place): (Python<'py>, Place),
-            shared: &Shared<T>,
-            matrix: &Bound<'py, PyAny>,
-            a: &Bound<'py, PyAny>,
-        ) -> PyResult<()> {
-            let a = Read::new(fetched::<T>(a, "a", place)?, "a")?;
+        with_batch!(self, shared => {
+            let a = Read::new(shared.fetched(a, "a", self.place)?, "a")?;
             let mut guard = shared.writer(py)?;
             let (stored, view) = (&mut *guard, a.view());
             let matrix = number(matrix, "matrix", stored.count())?;
             if view.nrows() > stored.order() {
                 let (found, most) = (view.nrows(), stored.order());
-                return Err(wrong_value(format!(
-                    "`a`: the number of rows is {found}, expected at most {most}"
-                )));
+                return Err(wrong_value(format!("`a`: the number of rows is {found}, expected at most {most}")));
             }
             without_gil(py, || stored.replace(matrix, view)).map_err(|error| exception(py, error))
-        }
-        with_batch!(self, shared => replaced((py, self.place), shared, matrix, a))
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! What calls have found, and their numbers on a GPU.
 
-use super::{CholeskyBatch, with_batch};
+use super::stored::Stored;
+use super::{CholeskyBatch, Kept, Shared, with_batch};
 use crate::current::KeepsCurrent;
 use crate::device::{DeviceArray, Unfinished};
 use crate::dlpack::{self, Offered};
@@ -72,10 +73,16 @@ impl There {
 
     /// Arrays of the status, the least ratio and the change of log det A.
     pub fn on_device(&self, py: Python<'_>) -> PyResult<[DeviceArray; 3]> {
-        with_batch!(self.batch.get(), shared => {
-            let numbers = shared.look(py, |stored| Ok(stored.on_device(self.number)))?;
-            Ok(self.arrays(py, numbers.ok_or_else(|| self.gone())?))
-        })
+        match &self.batch.get().kept {
+            Kept::Single(shared) => self.arrays_of(py, shared),
+            Kept::Double(shared) => self.arrays_of(py, shared),
+            Kept::ComplexSingle(_) | Kept::ComplexDouble(_) => Err(self.gone()),
+        }
+    }
+
+    fn arrays_of<T: Real>(&self, py: Python<'_>, shared: &Shared<Stored<T>>) -> PyResult<[DeviceArray; 3]> {
+        let numbers = shared.look(py, |stored| Ok(stored.on_device(self.number)))?;
+        Ok(self.arrays(py, numbers.ok_or_else(|| self.gone())?))
     }
 
     /// Arrays of the numbers.

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `choosing`, `modifying`, `rows`, `solving` | its methods |
 //! | `begin` | where a batch is, and how it begins |
-//! | `stored`, `stored_rows` | a batch in either memory |
+//! | `stored`, `stored_rows` | a batch of real numbers in either memory |
+//! | `on_host`, `on_host_calls` | a batch in host memory, and the calls on one of complex numbers |
 //! | `on_gpu` | a batch on a GPU, whose readers take turns |
 //! | `shared` | a lock for its threads |
 //! | `outcome`, `gpu_numbers` | the classes `BatchStatus` and `BatchOutcome`; their numbers on a GPU |
@@ -22,6 +23,8 @@ mod led;
 mod modifying;
 #[allow(unsafe_code, reason = "a batch that is dropped without the GIL")]
 mod on_gpu;
+mod on_host;
+mod on_host_calls;
 pub mod outcome;
 mod rows;
 mod shared;
@@ -32,18 +35,22 @@ mod stored;
 mod stored_rows;
 
 use self::begin::{Begin, Of, Place};
+use self::on_host::OnHost;
 use self::outcome::numbers;
 use self::shared::Shared;
+use self::stored::Stored;
 use crate::argument::Argument;
 use crate::errors::{exception, exception_of};
 use crate::indices::{Counted, index_of};
 use crate::numbers::Number;
 use crate::threads::without_gil;
 use cholupdate::EngineKind;
+use cholupdate::faer::{c32, c64};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
-/// Cholesky factors of many small matrices, modified side by side: A = L Lᵀ for each.
+/// Cholesky factors of many small matrices, modified side by side: A = L Lᵀ for each. If they are complex, every transpose here and in
+/// the methods is a conjugate transpose: A = L Lᴴ, and L has a real positive diagonal. Weights are real.
 ///
 /// For matrices of up to some hundred rows, one call on a batch takes a fraction of the time of a loop over `Cholesky`, and several
 /// threads share it. Accuracy and the rules of failure are those of `Cholesky`, matrix by matrix: one that cannot be modified stays
@@ -53,8 +60,8 @@ use pyo3::prelude::*;
 /// Parameters
 /// ----------
 /// a : array_like, shape (count, n, n)
-///     The matrices. Only lower triangles are read. The factors have its dtype, float32 or float64; integers become float64. A
-///     matrix that is not positive definite, or not finite, has no factor: it is in `missing`, and fails in every call until
+///     The matrices. Only lower triangles are read, and no imaginary parts of the diagonals. The factors have its dtype, float32 or
+///     float64 or, in host memory, complex64 or complex128; integers become float64. A matrix that is not positive definite, or not finite, has no factor: it is in `missing`, and fails in every call until
 ///     `replace`.
 /// orders : array_like of int, shape (count,), optional
 ///     The order of each matrix, of which the leading rows and columns are read. By default n.
@@ -112,22 +119,43 @@ pub struct CholeskyBatch {
     library: Option<Py<PyAny>>,
 }
 
-/// The batch, in either precision.
+/// The batch, of its numbers.
 enum Kept {
-    Single(Shared<f32>),
-    Double(Shared<f64>),
+    Single(Shared<Stored<f32>>),
+    Double(Shared<Stored<f64>>),
+    ComplexSingle(Shared<OnHost<c32>>),
+    ComplexDouble(Shared<OnHost<c64>>),
 }
 
-/// Evaluates the same expression in either precision.
+/// Evaluates the same expression for all numbers.
 macro_rules! with_batch {
     ($batch:expr, $shared:ident => $body:expr) => {
         match &$batch.kept {
             crate::batch::Kept::Single($shared) => $body,
             crate::batch::Kept::Double($shared) => $body,
+            crate::batch::Kept::ComplexSingle($shared) => $body,
+            crate::batch::Kept::ComplexDouble($shared) => $body,
         }
     };
 }
 use with_batch;
+
+/// Makes another batch of the same numbers.
+macro_rules! another {
+    ($batch:expr, $shared:ident => $body:expr) => {
+        match &$batch.kept {
+            crate::batch::Kept::Single($shared) => crate::batch::Kept::Single(Shared::new($body)),
+            crate::batch::Kept::Double($shared) => crate::batch::Kept::Double(Shared::new($body)),
+            crate::batch::Kept::ComplexSingle($shared) => {
+                crate::batch::Kept::ComplexSingle(Shared::new($body))
+            }
+            crate::batch::Kept::ComplexDouble($shared) => {
+                crate::batch::Kept::ComplexDouble(Shared::new($body))
+            }
+        }
+    };
+}
+use another;
 
 /// The number of a matrix. Negative ones count from the end.
 fn number(object: &Bound<'_, PyAny>, name: &str, count: usize) -> PyResult<usize> {
@@ -174,7 +202,7 @@ impl CholeskyBatch {
     /// ----------
     /// l : array_like, shape (count, n, n)
     ///     L for each matrix, lower triangular. The other triangles are not read. As for `Cholesky.from_factor`, columns with a
-    ///     negative diagonal entry are negated, and zeros on the diagonal are accepted. A matrix whose L is not finite has no factor.
+    ///     negative diagonal entry are negated, those with a complex one turned, and zeros on the diagonal are accepted. A matrix whose L is not finite has no factor.
     /// engine, threads
     ///     As for `CholeskyBatch`.
     ///
@@ -242,12 +270,14 @@ impl CholeskyBatch {
         with_batch!(self, shared => Ok(shared.reader(py)?.order()))
     }
 
-    /// The dtype of the factors, float32 or float64.
+    /// The dtype of the factors: float32, float64, complex64 or complex128.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> Bound<'py, numpy::PyArrayDescr> {
         match &self.kept {
             Kept::Single(_) => numpy::dtype::<f32>(py),
             Kept::Double(_) => numpy::dtype::<f64>(py),
+            Kept::ComplexSingle(_) => numpy::dtype::<c32>(py),
+            Kept::ComplexDouble(_) => numpy::dtype::<c64>(py),
         }
     }
 
@@ -270,6 +300,8 @@ impl CholeskyBatch {
         let dtype = match &self.kept {
             Kept::Single(_) => f32::NAME,
             Kept::Double(_) => f64::NAME,
+            Kept::ComplexSingle(_) => c32::NAME,
+            Kept::ComplexDouble(_) => c64::NAME,
         };
         let engine = match self.place {
             Place::Host => String::new(),

@@ -4,6 +4,7 @@ use super::begin::Place;
 use super::gpu_stacks::GpuStack;
 use super::outcome::BatchOutcome;
 use super::stacks::{Accepted, Given, are_of_each, in_host, is_there};
+use super::stored::Stored;
 use super::{CholeskyBatch, Shared, with_batch};
 use crate::arrays::Array;
 use crate::errors::{exception, in_use, wrong_type, wrong_value};
@@ -61,33 +62,57 @@ pub fn mask(object: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
     array.call_method0("tolist")?.extract()
 }
 
-fn modified<'py, T: Real>(
-    batch: &Bound<'py, CholeskyBatch>,
-    shared: &Shared<T>,
-    v: &Bound<'py, PyAny>,
-    weights: Weights<'_, T>,
-) -> PyResult<Py<BatchOutcome>> {
-    let v = Given::<T>::new(v, "v", Accepted::Vectors, batch.get().place)?;
-    changed(batch, shared, (&v, v.current_stream()), weights.into(), None)
-}
+impl<T: Real> Shared<Stored<T>> {
+    fn modified<'py>(
+        &self,
+        batch: &Bound<'py, CholeskyBatch>,
+        v: &Bound<'py, PyAny>,
+        weights: Weights<'_, T>,
+    ) -> PyResult<Py<BatchOutcome>> {
+        let v = Given::<T>::new(v, "v", Accepted::Vectors, batch.get().place)?;
+        self.changed(batch, (&v, v.current_stream()), weights.into(), None)
+    }
 
-/// `stream` is that on which V, and weights on a GPU, are used, if the call need not wait for the device.
-fn changed<T: Real>(
-    batch: &Bound<'_, CholeskyBatch>,
-    shared: &Shared<T>,
-    (v, stream): (&Given<'_, T>, Option<u64>),
-    weights: WeightsOperand<'_, T>,
-    mask: Option<&[bool]>,
-) -> PyResult<Py<BatchOutcome>> {
-    let py = batch.py();
-    let mut guard = shared.writer(py)?;
-    let (stored, v) = (&mut *guard, v.operand(py, "v")?);
-    let done = without_gil(py, || {
-        let done = stored.modify(v, weights, mask, stream.is_none())?;
-        Ok((stored.count(), done))
-    });
-    let (count, done) = done.map_err(|error| exception(py, error))?;
-    BatchOutcome::of((batch, count), done, stream)
+    fn weighted<'py>(
+        &self,
+        batch: &Bound<'py, CholeskyBatch>,
+        (v, weights): (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
+        mask: Option<&[bool]>,
+    ) -> PyResult<Py<BatchOutcome>> {
+        let place = batch.get().place;
+        let v = Given::<T>::new(v, "v", Accepted::Vectors, place)?;
+        let [count, _, rank] = v.shape();
+        if let Place::Gpu(device) = place
+            && is_there(weights, "weights")?
+        {
+            let weights = GpuStack::weights::<T>(weights, (count, rank))?;
+            weights.check_device(batch.py(), device, "weights")?;
+            let stream = v.current_stream().filter(|_| weights.current_stream().is_some());
+            let weights = weights.view(batch.py(), "weights")?.into();
+            return self.changed(batch, (&v, stream), weights, mask);
+        }
+        let weights = Weighted::new(&in_host::<T>(weights, "weights")?, (count, rank))?;
+        self.changed(batch, (&v, v.current_stream()), weights.view().into(), mask)
+    }
+
+    /// `stream` is that on which V, and weights on a GPU, are used, if the call need not wait for the device.
+    fn changed(
+        &self,
+        batch: &Bound<'_, CholeskyBatch>,
+        (v, stream): (&Given<'_, T>, Option<u64>),
+        weights: WeightsOperand<'_, T>,
+        mask: Option<&[bool]>,
+    ) -> PyResult<Py<BatchOutcome>> {
+        let py = batch.py();
+        let mut guard = self.writer(py)?;
+        let (stored, v) = (&mut *guard, v.operand(py, "v")?);
+        let done = without_gil(py, || {
+            let done = stored.modify(v, weights, mask, stream.is_none())?;
+            Ok((stored.count(), done))
+        });
+        let (count, done) = done.map_err(|error| exception(py, error))?;
+        BatchOutcome::of((batch, count), done, stream)
+    }
 }
 
 #[pymethods]
@@ -121,7 +146,7 @@ impl CholeskyBatch {
     ///        [[1., 0.],
     ///         [0., 2.]]])
     fn update<'py>(slf: &Bound<'py, Self>, v: &Bound<'py, PyAny>) -> PyResult<Py<BatchOutcome>> {
-        with_batch!(slf.get(), shared => modified(slf, shared, v, Weights::Plus))
+        with_batch!(slf.get(), shared => shared.modified(slf, v, Weights::Plus))
     }
 
     /// A ← A − V Vᵀ, for each matrix. One for which that would not be positive definite stays as it was.
@@ -135,7 +160,7 @@ impl CholeskyBatch {
     /// -------
     /// BatchOutcome
     fn downdate<'py>(slf: &Bound<'py, Self>, v: &Bound<'py, PyAny>) -> PyResult<Py<BatchOutcome>> {
-        with_batch!(slf.get(), shared => modified(slf, shared, v, Weights::Minus))
+        with_batch!(slf.get(), shared => shared.modified(slf, v, Weights::Minus))
     }
 
     /// A ← A + V diag(w) Vᵀ, for each matrix, with any mix of signs.
@@ -171,28 +196,7 @@ impl CholeskyBatch {
         weights: &Bound<'py, PyAny>,
         r#where: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Py<BatchOutcome>> {
-        fn weighted<'py, T: Real>(
-            batch: &Bound<'py, CholeskyBatch>,
-            shared: &Shared<T>,
-            (v, weights): (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
-            mask: Option<&[bool]>,
-        ) -> PyResult<Py<BatchOutcome>> {
-            let place = batch.get().place;
-            let v = Given::<T>::new(v, "v", Accepted::Vectors, place)?;
-            let [count, _, rank] = v.shape();
-            if let Place::Gpu(device) = place
-                && is_there(weights, "weights")?
-            {
-                let weights = GpuStack::weights::<T>(weights, (count, rank))?;
-                weights.check_device(batch.py(), device, "weights")?;
-                let stream = v.current_stream().filter(|_| weights.current_stream().is_some());
-                let weights = weights.view(batch.py(), "weights")?.into();
-                return changed(batch, shared, (&v, stream), weights, mask);
-            }
-            let weights = Weighted::new(&in_host::<T>(weights, "weights")?, (count, rank))?;
-            changed(batch, shared, (&v, v.current_stream()), weights.view().into(), mask)
-        }
         let mask = r#where.map(mask).transpose()?;
-        with_batch!(slf.get(), shared => weighted(slf, shared, (v, weights), mask.as_deref()))
+        with_batch!(slf.get(), shared => shared.weighted(slf, (v, weights), mask.as_deref()))
     }
 }

@@ -3,6 +3,7 @@
 use super::modifying::mask;
 use super::outcome::BatchOutcome;
 use super::stacks::{Accepted, Given};
+use super::stored::Stored;
 use super::{CholeskyBatch, Shared, with_batch};
 use crate::argument;
 use crate::errors::{exception, wrong_value};
@@ -47,43 +48,22 @@ impl Indices {
     }
 }
 
-fn appended<'py, T: Real>(
-    batch: &Bound<'py, CholeskyBatch>,
-    shared: &Shared<T>,
-    a: &Bound<'py, PyAny>,
-    mask: Option<&[bool]>,
-) -> PyResult<Py<BatchOutcome>> {
-    let py = batch.py();
-    let a = Given::<T>::new(a, "a", Accepted::Vectors, batch.get().place)?;
-    let stream = a.current_stream();
-    let mut guard = shared.writer(py)?;
-    let (stored, a) = (&mut *guard, a.operand(py, "a")?);
-    let done = without_gil(py, || Ok((stored.count(), stored.append(a, mask, stream.is_none())?)));
-    let (count, done) = done.map_err(|error| exception(py, error))?;
-    BatchOutcome::of((batch, count), done, stream)
-}
-
-fn removed<T: Real>(
-    batch: &Bound<'_, CholeskyBatch>,
-    shared: &Shared<T>,
-    indices: Indices,
-    mask: Option<&[bool]>,
-) -> PyResult<Py<BatchOutcome>> {
-    let py = batch.py();
-    let mut guard = shared.writer(py)?;
-    let stored = &mut *guard;
-    let done = without_gil(py, || {
-        let count = stored.count();
-        Ok((count, stored.remove(&indices.of_each(count), mask)?))
-    });
-    let (count, done) = done.map_err(|error| exception(py, error))?;
-    BatchOutcome::of((batch, count), done, None)
-}
-
-fn reserved<T: Real>(py: Python<'_>, shared: &Shared<T>, order: usize) -> PyResult<()> {
-    let mut guard = shared.writer(py)?;
-    let stored = &mut *guard;
-    without_gil(py, || stored.reserve(order)).map_err(|error| exception(py, error))
+impl<T: Real> Shared<Stored<T>> {
+    fn appended<'py>(
+        &self,
+        batch: &Bound<'py, CholeskyBatch>,
+        a: &Bound<'py, PyAny>,
+        mask: Option<&[bool]>,
+    ) -> PyResult<Py<BatchOutcome>> {
+        let py = batch.py();
+        let a = Given::<T>::new(a, "a", Accepted::Vectors, batch.get().place)?;
+        let stream = a.current_stream();
+        let mut guard = self.writer(py)?;
+        let (stored, a) = (&mut *guard, a.operand(py, "a")?);
+        let done = without_gil(py, || Ok((stored.count(), stored.append(a, mask, stream.is_none())?)));
+        let (count, done) = done.map_err(|error| exception(py, error))?;
+        BatchOutcome::of((batch, count), done, stream)
+    }
 }
 
 #[pymethods]
@@ -111,10 +91,14 @@ impl CholeskyBatch {
     /// (10, array([1, 1]))
     fn reserve(&self, py: Python<'_>, order: &Bound<'_, PyAny>) -> PyResult<()> {
         let order = argument::count(order, "order")?;
-        with_batch!(self, shared => reserved(py, shared, order))
+        with_batch!(self, shared => {
+            let mut guard = shared.writer(py)?;
+            let stored = &mut *guard;
+            without_gil(py, || stored.reserve(order)).map_err(|error| exception(py, error))
+        })
     }
 
-    /// Appends a row and column to each matrix: A ← (A c; cᵀ d).
+    /// Appends a row and column to each matrix: A ← (A c; cᵀ d), of complex numbers (A c; cᴴ d).
     ///
     /// Parameters
     /// ----------
@@ -149,7 +133,7 @@ impl CholeskyBatch {
         r#where: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Py<BatchOutcome>> {
         let mask = r#where.map(mask).transpose()?;
-        with_batch!(slf.get(), shared => appended(slf, shared, a, mask.as_deref()))
+        with_batch!(slf.get(), shared => shared.appended(slf, a, mask.as_deref()))
     }
 
     /// Removes a row and column of each matrix.
@@ -183,6 +167,16 @@ impl CholeskyBatch {
     ) -> PyResult<Py<BatchOutcome>> {
         let mask = r#where.map(mask).transpose()?;
         let indices = Indices::new(indices, mask.as_deref())?;
-        with_batch!(slf.get(), shared => removed(slf, shared, indices, mask.as_deref()))
+        let (py, mask) = (slf.py(), mask.as_deref());
+        with_batch!(slf.get(), shared => {
+            let mut guard = shared.writer(py)?;
+            let stored = &mut *guard;
+            let done = without_gil(py, || {
+                let count = stored.count();
+                Ok((count, stored.remove(&indices.of_each(count), mask)?))
+            });
+            let (count, done) = done.map_err(|error| exception(py, error))?;
+            BatchOutcome::of((slf, count), done, None)
+        })
     }
 }

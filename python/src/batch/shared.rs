@@ -1,8 +1,6 @@
 //! One batch, shared by threads of Python.
 
-use super::stored::Stored;
 use crate::errors::{exception, in_use};
-use crate::numbers::Real;
 use crate::threads::without_gil;
 use cholupdate::Error;
 use pyo3::prelude::*;
@@ -10,10 +8,10 @@ use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
 /// A batch shared by threads of Python: any number may read it at the same time, or one may change it. The lock is only tried, never
 /// waited for.
-pub struct Shared<T: Real>(RwLock<Stored<T>>);
+pub struct Shared<B>(RwLock<B>);
 
-impl<T: Real> Shared<T> {
-    pub fn new(stored: Stored<T>) -> Self {
+impl<B: Send + Sync> Shared<B> {
+    pub fn new(stored: B) -> Self {
         Self(RwLock::new(stored))
     }
 
@@ -21,7 +19,7 @@ impl<T: Real> Shared<T> {
     ///
     /// # Errors
     /// `RuntimeError` while another thread changes it; `PoisonedError` after a panic.
-    pub fn reader(&self, py: Python<'_>) -> PyResult<RwLockReadGuard<'_, Stored<T>>> {
+    pub fn reader(&self, py: Python<'_>) -> PyResult<RwLockReadGuard<'_, B>> {
         self.0.try_read().map_err(|error| refused(py, &error))
     }
 
@@ -29,7 +27,7 @@ impl<T: Real> Shared<T> {
     ///
     /// # Errors
     /// `RuntimeError` while another thread uses it; `PoisonedError` after a panic.
-    pub fn writer(&self, py: Python<'_>) -> PyResult<RwLockWriteGuard<'_, Stored<T>>> {
+    pub fn writer(&self, py: Python<'_>) -> PyResult<RwLockWriteGuard<'_, B>> {
         self.0.try_write().map_err(|error| refused(py, &error))
     }
 
@@ -37,7 +35,7 @@ impl<T: Real> Shared<T> {
     pub fn look<R: Send>(
         &self,
         py: Python<'_>,
-        call: impl FnOnce(&Stored<T>) -> Result<R, Error> + Send,
+        call: impl FnOnce(&B) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
         let guard = self.reader(py)?;
         let stored = &*guard;

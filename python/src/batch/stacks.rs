@@ -7,6 +7,7 @@ use crate::device::{self, is_on_device};
 use crate::errors::{in_use, wrong_type, wrong_value};
 use crate::numbers::{Number, Real};
 use cholupdate::cuda::BatchOperand;
+use cholupdate::faer::{c32, c64};
 use cholupdate::{BatchMut, BatchRef, Error};
 use numpy::prelude::*;
 use numpy::{PyArray1, PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArray};
@@ -59,7 +60,7 @@ pub fn laid(
 }
 
 /// The layout of an array, or `None` if a stride is negative.
-fn layout<T: Real>(array: &Array<'_, T>, name: &str, accepted: Accepted) -> PyResult<Option<Layout>> {
+fn layout<T: Number>(array: &Array<'_, T>, name: &str, accepted: Accepted) -> PyResult<Option<Layout>> {
     let (strides, size) = (array.strides(), size_of::<T>() as isize);
     laid(array.shape(), |axis| usize::try_from(strides[axis] / size).ok(), name, accepted)
 }
@@ -94,7 +95,7 @@ impl<'py, T: Real> Given<'py, T> {
     /// Matrices, rows and columns.
     pub fn shape(&self) -> [usize; 3] {
         match self {
-            Self::Host(stack) => stack.layout.shape,
+            Self::Host(stack) => stack.shape(),
             Self::Gpu(stack) => stack.shape(),
         }
     }
@@ -116,26 +117,45 @@ impl<'py, T: Real> Given<'py, T> {
     }
 }
 
-/// Matrices of which a batch is made, in their own precision.
-pub enum Either<'py> {
+/// Matrices of which a batch is made, of their own numbers.
+pub enum Any<'py> {
     Single(Given<'py, f32>),
     Double(Given<'py, f64>),
+    ComplexSingle(Stack<'py, c32>),
+    ComplexDouble(Stack<'py, c64>),
 }
 
-impl<'py> Either<'py> {
+impl<'py> Any<'py> {
     pub fn new(object: &Bound<'py, PyAny>, name: &str, place: Place) -> PyResult<Self> {
         let accepted = Accepted::Matrices;
+        let refused = |found: &str| {
+            wrong_type(format!(
+                "`{name}` has dtype {found}, expected float32 or float64 for a batch on a GPU"
+            ))
+        };
         if matches!(place, Place::Gpu(_)) && is_there(object, name)? {
             return match device::dtype(object)?.as_str() {
                 f32::NAME => Ok(Self::Single(Given::new(object, name, accepted, place)?)),
                 f64::NAME => Ok(Self::Double(Given::new(object, name, accepted, place)?)),
-                found => Err(wrong_type(format!("`{name}` has dtype {found}, expected float32 or float64"))),
+                found => Err(refused(found)),
             };
         }
         refuse_device(object, name)?;
-        Ok(match arrays::Either::new(object, name)? {
-            arrays::Either::Single(a) => Self::Single(Given::Host(Stack::of(a, name, accepted)?)),
-            arrays::Either::Double(a) => Self::Double(Given::Host(Stack::of(a, name, accepted)?)),
+        Ok(match (arrays::Any::new(object, name)?, place) {
+            (arrays::Any::Real(arrays::Either::Single(a)), _) => {
+                Self::Single(Given::Host(Stack::of(a, name, accepted)?))
+            }
+            (arrays::Any::Real(arrays::Either::Double(a)), _) => {
+                Self::Double(Given::Host(Stack::of(a, name, accepted)?))
+            }
+            (arrays::Any::ComplexSingle(_), Place::Gpu(_)) => return Err(refused(c32::NAME)),
+            (arrays::Any::ComplexDouble(_), Place::Gpu(_)) => return Err(refused(c64::NAME)),
+            (arrays::Any::ComplexSingle(a), Place::Host) => {
+                Self::ComplexSingle(Stack::of(a, name, accepted)?)
+            }
+            (arrays::Any::ComplexDouble(a), Place::Host) => {
+                Self::ComplexDouble(Stack::of(a, name, accepted)?)
+            }
         })
     }
 }
@@ -146,12 +166,12 @@ pub fn is_there(object: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
 }
 
 /// A batch that a call reads. While it lives, no other extension built with the `numpy` crate writes to the array.
-pub struct Stack<'py, T: Real> {
+pub struct Stack<'py, T: Number> {
     borrowed: PyReadonlyArrayDyn<'py, T>,
     layout: Layout,
 }
 
-impl<'py, T: Real> Stack<'py, T> {
+impl<'py, T: Number> Stack<'py, T> {
     /// An argument of a call on a batch of T.
     pub fn new(object: &Bound<'py, PyAny>, name: &str, accepted: Accepted) -> PyResult<Self> {
         Self::of(in_host(object, name)?, name, accepted)
@@ -176,6 +196,11 @@ impl<'py, T: Real> Stack<'py, T> {
         self
     }
 
+    /// Matrices, rows and columns.
+    pub fn shape(&self) -> [usize; 3] {
+        self.layout.shape
+    }
+
     /// The matrices.
     pub fn view(&self) -> BatchRef<'_, T> {
         let Layout { shape, strides } = self.layout;
@@ -187,12 +212,12 @@ impl<'py, T: Real> Stack<'py, T> {
 }
 
 /// A batch that a call writes. While it lives, no other extension built with the `numpy` crate uses the array.
-pub struct StackMut<'py, T: Real> {
+pub struct StackMut<'py, T: Number> {
     borrowed: PyReadwriteArrayDyn<'py, T>,
     layout: Option<Layout>,
 }
 
-impl<'py, T: Real> StackMut<'py, T> {
+impl<'py, T: Number> StackMut<'py, T> {
     /// An array of the caller's, which must be writable and of dtype T.
     pub fn given(object: &Bound<'py, PyAny>, name: &str, accepted: Accepted) -> PyResult<Self> {
         if !object.is_instance_of::<PyUntypedArray>() {
@@ -239,7 +264,7 @@ impl<'py, T: Real> StackMut<'py, T> {
     pub fn fill_with_nan(&mut self, matrices: impl Iterator<Item = usize>) {
         let Some(Layout { shape: [_, rows, columns], .. }) = self.layout else { return };
         let Ok(entries) = self.borrowed.as_slice_mut() else { return };
-        let nan = T::from_f64(f64::NAN);
+        let nan = T::of_parts([T::RealPart::rounded(f64::NAN); 2]);
         for matrix in matrices {
             entries[matrix * rows * columns..(matrix + 1) * rows * columns].fill(nan);
         }
@@ -247,9 +272,18 @@ impl<'py, T: Real> StackMut<'py, T> {
 }
 
 /// An argument of a call on factors of T in host memory: the array itself, or a copy converted to T.
-pub fn in_host<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, T>> {
+pub fn in_host<'py, T: Number>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, T>> {
     refuse_device(object, name)?;
     arrays::array(object, name)
+}
+
+/// As `in_host`, of what is real also for factors of complex numbers.
+pub fn real_in_host<'py, T: Number>(
+    object: &Bound<'py, PyAny>,
+    name: &str,
+) -> PyResult<Array<'py, T::RealPart>> {
+    refuse_device(object, name)?;
+    arrays::real_array::<T>(object, name)
 }
 
 /// Whether weights of this shape are those of each matrix, and not the same for all.

@@ -1,17 +1,18 @@
-//! A batch in host memory or in that of a GPU, and its calls.
+//! A batch of real numbers in host memory or in that of a GPU, and its calls.
 
 use super::gpu_numbers::{Call, Numbers};
 use super::on_gpu::OnGpu;
+use super::on_host::OnHost;
 use crate::numbers::Real;
 use cholupdate::cuda::{
     self, BatchOperand, BatchOperandMut, Device, DeviceNumbers, DeviceOutcome, WeightsOperand,
 };
 use cholupdate::faer::Mat;
-use cholupdate::{BatchMut, BatchRef, BatchWeights, CholeskyBatch, Cpu, Error, Modification};
+use cholupdate::{BatchMut, BatchRef, BatchWeights, Cpu, Error, Modification};
 
 /// A batch in either memory.
 pub enum Stored<T: Real> {
-    Host(CholeskyBatch<T>),
+    Host(OnHost<T>),
     Gpu(OnGpu<T>),
 }
 
@@ -54,12 +55,6 @@ fn in_wrong_memory(argument: &'static str) -> Error {
     Error::OutOfRange { argument, rule: "in host memory, as the batch" }
 }
 
-/// The numbers of a modification in host memory.
-pub fn of_host<T: Real>(count: usize, outcome: &cholupdate::BatchOutcome<'_, T>) -> Done {
-    let failures = outcome.failures().map(|(matrix, error)| (matrix, error.clone())).collect();
-    Done::Here(Numbers { failures, reports: (0..count).map(|matrix| outcome.report(matrix).ok()).collect() })
-}
-
 impl<T: Real> Stored<T> {
     /// Factors matrices in host memory, or, with the device, in that of a GPU.
     pub fn new(
@@ -68,8 +63,7 @@ impl<T: Real> Stored<T> {
         (engine, device): (Cpu, Option<&Device>),
     ) -> Result<Self, Error> {
         Ok(match (device, orders) {
-            (None, Some(orders)) => Self::Host(CholeskyBatch::with_orders(in_host(a, "a")?, orders, engine)?),
-            (None, None) => Self::Host(CholeskyBatch::new_in(in_host(a, "a")?, engine)?),
+            (None, orders) => Self::Host(OnHost::new(in_host(a, "a")?, orders, engine)?),
             (Some(device), Some(orders)) => Self::on(cuda::CholeskyBatch::with_orders(device, a, orders)?),
             (Some(device), None) => Self::on(cuda::CholeskyBatch::new(device, a)?),
         })
@@ -81,7 +75,7 @@ impl<T: Real> Stored<T> {
         (engine, device): (Cpu, Option<&Device>),
     ) -> Result<Self, Error> {
         Ok(match device {
-            None => Self::Host(CholeskyBatch::from_factors_in(in_host(l, "l")?, engine)?),
+            None => Self::Host(OnHost::from_factors(in_host(l, "l")?, engine)?),
             Some(device) => Self::on(cuda::CholeskyBatch::from_factors(device, l)?),
         })
     }
@@ -108,9 +102,7 @@ impl<T: Real> Stored<T> {
     /// The orders of all matrices, 0 for one that has no factor.
     pub fn orders(&self) -> Result<Vec<usize>, Error> {
         match self {
-            Self::Host(batch) => {
-                Ok((0..batch.count()).map(|matrix| batch.order_of(matrix).unwrap_or(0)).collect())
-            }
+            Self::Host(batch) => batch.orders(),
             Self::Gpu(gpu) => {
                 let orders = gpu.locked().batch.orders()?;
                 Ok(orders.into_iter().map(Option::unwrap_or_default).collect())
@@ -120,29 +112,26 @@ impl<T: Real> Stored<T> {
 
     pub fn missing(&self) -> Result<Vec<usize>, Error> {
         match self {
-            Self::Host(batch) => Ok(batch.missing()),
+            Self::Host(batch) => batch.missing(),
             Self::Gpu(gpu) => gpu.locked().batch.missing(),
         }
     }
 
     /// The reason why a matrix has no factor.
     pub fn reason(&self, matrix: usize) -> Result<Option<Error>, Error> {
-        let status = match self {
-            Self::Host(batch) => batch.status(matrix),
-            Self::Gpu(gpu) => gpu.locked().batch.status_of(matrix),
-        };
-        match status {
-            Err(error @ Error::Device { .. }) => Err(error),
-            status => Ok(status.err()),
+        match self {
+            Self::Host(batch) => batch.reason(matrix),
+            Self::Gpu(gpu) => match gpu.locked().batch.status_of(matrix) {
+                Err(error @ Error::Device { .. }) => Err(error),
+                status => Ok(status.err()),
+            },
         }
     }
 
     /// NaN for a matrix that has no factor or is singular.
     pub fn log_dets(&self) -> Result<Vec<f64>, Error> {
         match self {
-            Self::Host(batch) => {
-                Ok((0..batch.count()).map(|matrix| batch.log_det(matrix).unwrap_or(f64::NAN)).collect())
-            }
+            Self::Host(batch) => batch.log_dets(),
             Self::Gpu(gpu) => {
                 let numbers = gpu.locked().batch.log_dets()?;
                 Ok(numbers
@@ -174,10 +163,7 @@ impl<T: Real> Stored<T> {
     /// Solves in place. On a GPU, `waits` is whether the call waits for it.
     pub fn solve_in_place(&self, b: BatchOperandMut<'_, T>, waits: bool) -> Result<Done, Error> {
         match self {
-            Self::Host(batch) => {
-                let failures = batch.solve_in_place(in_host_mut(b, "rhs")?)?;
-                Ok(Done::Here(Numbers { failures, reports: Vec::new() }))
-            }
+            Self::Host(batch) => batch.solve_in_place(in_host_mut(b, "rhs")?),
             Self::Gpu(gpu) => {
                 let mut gpu = gpu.locked();
                 gpu.batch.solve_in_place(b)?;
@@ -189,10 +175,7 @@ impl<T: Real> Stored<T> {
     /// Solves in place, and returns the numbers of the matrices for which there is no solution.
     pub fn solve(&self, b: BatchOperandMut<'_, T>) -> Result<Vec<usize>, Error> {
         match self {
-            Self::Host(batch) => {
-                let failures = batch.solve_in_place(in_host_mut(b, "rhs")?)?;
-                Ok(failures.into_iter().map(|(matrix, _)| matrix).collect())
-            }
+            Self::Host(batch) => batch.solve(in_host_mut(b, "rhs")?),
             Self::Gpu(gpu) => {
                 let gpu = &mut *gpu.locked();
                 let status = gpu.batch.solve_in_place(b)?;
@@ -212,13 +195,8 @@ impl<T: Real> Stored<T> {
     ) -> Result<Done, Error> {
         match self {
             Self::Host(batch) => {
-                let (count, v) = (batch.count(), in_host(v, "v")?);
                 let WeightsOperand::Host(weights) = weights else { return Err(in_wrong_memory("weights")) };
-                let outcome = match mask {
-                    Some(mask) => batch.modify_where(mask, v, weights),
-                    None => batch.modify(v, weights),
-                };
-                Ok(of_host(count, &outcome?))
+                batch.modify(in_host(v, "v")?, weights, mask)
             }
             Self::Gpu(gpu) => {
                 let mut gpu = gpu.locked();
@@ -238,7 +216,7 @@ impl<T: Real> Stored<T> {
         weights: BatchWeights<'_, T>,
     ) -> Result<Result<(), (usize, Error)>, Error> {
         match self {
-            Self::Host(batch) => Ok(batch.modify(in_host(v, "v")?, weights)?.all()),
+            Self::Host(batch) => batch.modify_all(in_host(v, "v")?, weights),
             Self::Gpu(gpu) => {
                 let failures = gpu.locked().batch.modify(v, weights)?.failures()?;
                 Ok(failures.into_iter().next().map_or(Ok(()), Err))

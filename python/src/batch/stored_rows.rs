@@ -1,6 +1,6 @@
-//! Copies of a batch in either memory, and changes of its rows.
+//! Copies of a batch of real numbers in either memory, and changes of its rows.
 
-use super::stored::{Done, Stored, in_host, of_host};
+use super::stored::{Done, Stored, in_host};
 use crate::numbers::Real;
 use cholupdate::Error;
 use cholupdate::cuda::BatchOperand;
@@ -9,7 +9,7 @@ use cholupdate::faer::MatRef;
 impl<T: Real> Stored<T> {
     pub fn copied(&self) -> Result<Self, Error> {
         Ok(match self {
-            Self::Host(batch) => Self::Host(batch.clone()),
+            Self::Host(batch) => Self::Host(batch.copied()?),
             Self::Gpu(gpu) => Self::on(gpu.locked().batch.try_clone()?),
         })
     }
@@ -43,14 +43,7 @@ impl<T: Real> Stored<T> {
         waits: bool,
     ) -> Result<Done, Error> {
         match self {
-            Self::Host(batch) => {
-                let (count, a) = (batch.count(), in_host(a, "a")?);
-                let outcome = match mask {
-                    Some(mask) => batch.append_where(mask, a),
-                    None => batch.append(a),
-                };
-                Ok(of_host(count, &outcome?))
-            }
+            Self::Host(batch) => batch.append(in_host(a, "a")?, mask),
             Self::Gpu(gpu) => {
                 let mut gpu = gpu.locked();
                 match mask {
@@ -64,14 +57,7 @@ impl<T: Real> Stored<T> {
 
     pub fn remove(&mut self, indices: &[usize], mask: Option<&[bool]>) -> Result<Done, Error> {
         match self {
-            Self::Host(batch) => {
-                let count = batch.count();
-                let outcome = match mask {
-                    Some(mask) => batch.remove_where(mask, indices),
-                    None => batch.remove(indices),
-                };
-                Ok(of_host(count, &outcome?))
-            }
+            Self::Host(batch) => batch.remove(indices, mask),
             Self::Gpu(gpu) => {
                 let mut gpu = gpu.locked();
                 match mask {

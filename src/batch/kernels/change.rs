@@ -2,7 +2,7 @@
 
 use super::reflections::TOGETHER;
 use crate::batch::operand::BatchRef;
-use crate::number::Float;
+use crate::number::{Float, Number};
 use core::ops::Range;
 
 /// Bytes of V that are transposed at a time, so that they have reached the cache when they are read as registers.
@@ -45,19 +45,19 @@ impl<T: Float> Signed<'_, T> {
 }
 
 /// V and its weights, for all tiles.
-pub(crate) struct Change<'a, T> {
+pub(crate) struct Change<'a, T: Number> {
     pub v: BatchRef<'a, T>,
-    pub weights: Signed<'a, T>,
+    pub weights: Signed<'a, T::Part>,
     /// Whether a matrix is modified.
     pub mask: Option<&'a [bool]>,
     pub(super) plus: Vec<usize>,
     pub(super) minus: Vec<usize>,
     /// √|w| of those columns, where it is the same for all matrices.
-    scales: Option<[Vec<T>; 2]>,
+    scales: Option<[Vec<T::Part>; 2]>,
 }
 
-impl<'a, T: Float> Change<'a, T> {
-    pub fn new(v: BatchRef<'a, T>, weights: Signed<'a, T>, mask: Option<&'a [bool]>) -> Self {
+impl<'a, T: Number> Change<'a, T> {
+    pub fn new(v: BatchRef<'a, T>, weights: Signed<'a, T::Part>, mask: Option<&'a [bool]>) -> Self {
         let [_, _, rank] = v.shape();
         let signed = [false, true].map(|minus| weights.columns(rank, minus));
         let same = mask.is_none() && !matches!(weights, Signed::OfEach(_));
@@ -73,24 +73,25 @@ impl<'a, T: Float> Change<'a, T> {
     }
 
     /// √|w| for the columns of V with one sign, if all matrices have the same.
-    pub(super) fn scales(&self, minus: bool) -> Option<&[T]> {
+    pub(super) fn scales(&self, minus: bool) -> Option<&[T::Part]> {
         self.scales.as_ref().map(|both| both[usize::from(minus)].as_slice())
     }
 
     /// √|w| for a column of a matrix, if it has this sign; zero if not.
     #[inline(always)]
-    pub(super) fn scale(&self, matrix: usize, column: usize, minus: bool) -> T {
+    pub(super) fn scale(&self, matrix: usize, column: usize, minus: bool) -> T::Part {
+        let zero = T::Part::ZERO;
         if self.mask.is_some_and(|mask| !mask[matrix]) {
-            return T::ZERO;
+            return zero;
         }
         match self.weights {
-            Signed::Plus | Signed::Minus => T::ONE,
+            Signed::Plus | Signed::Minus => T::Part::ONE,
             weights => {
                 let [_, _, rank] = self.v.shape();
                 let weight = weights.of(matrix, column, rank);
-                let other = if minus { weight > T::ZERO } else { weight < T::ZERO };
+                let other = if minus { weight > zero } else { weight < zero };
                 // Also if it is not a number, which makes V that.
-                if other { T::ZERO } else { weight.abs().sqrt() }
+                if other { zero } else { weight.abs().sqrt() }
             }
         }
     }
@@ -102,22 +103,22 @@ impl<'a, T: Float> Change<'a, T> {
         none || self.mask.is_some_and(|mask| !matrices.any(|matrix| mask[matrix]))
     }
 
-    /// The scalars of V of a group, and how many groups are transposed at a time.
+    /// The real numbers of V of a group, with `step` of them in a register, and how many groups are transposed at a time.
     #[inline(always)]
-    pub(super) fn taken(&self, capacity: usize, lanes: usize) -> (usize, usize) {
-        let of_group = (capacity * (self.plus.len() + self.minus.len()) * lanes).max(1);
-        (of_group, (TAKEN / size_of::<T>() / of_group / TOGETHER * TOGETHER).max(TOGETHER))
+    pub(super) fn taken(&self, capacity: usize, step: usize) -> (usize, usize) {
+        let of_group = (capacity * (self.plus.len() + self.minus.len()) * step).max(1);
+        (of_group, (TAKEN / size_of::<T::Part>() / of_group / TOGETHER * TOGETHER).max(TOGETHER))
     }
 
-    /// The scalars of b for the columns of V with either sign, which come before V.
+    /// The real numbers of b for the columns of V with either sign, which come before V.
     #[inline(always)]
-    pub(super) fn scratch(&self, lanes: usize) -> usize {
-        self.plus.len().max(self.minus.len()) * lanes
+    pub(super) fn scratch(&self, step: usize) -> usize {
+        self.plus.len().max(self.minus.len()) * step
     }
 
-    /// Scalars of working memory.
-    pub fn memory(&self, capacity: usize, lanes: usize) -> usize {
-        let (of_group, taken) = self.taken(capacity, lanes);
-        self.scratch(lanes) + of_group * taken
+    /// Real numbers of working memory.
+    pub fn memory(&self, capacity: usize, step: usize) -> usize {
+        let (of_group, taken) = self.taken(capacity, step);
+        self.scratch(step) + of_group * taken
     }
 }

@@ -1,10 +1,10 @@
 //! From the caller's memory to lanes, and back.
 
-use super::packed::MAX_LANES;
-use super::runs::{Registers, store, transposed};
+use super::packed::{MAX_LANES, load, read_lane, step, store, write_lane};
+use super::runs::{Registers, put_run, transposed};
 use super::transpose;
 use crate::batch::operand::{BatchMut, BatchRef};
-use crate::number::Float;
+use crate::number::{Float, Number};
 use core::ops::Range;
 use pulp::Simd;
 
@@ -67,28 +67,28 @@ impl Group<'_> {
 }
 
 /// The numbers by which columns of a group are multiplied.
-pub(crate) enum Scale<'a, T> {
+pub(crate) enum Scale<'a, R> {
     /// One for each column that is copied.
-    Of(&'a [T]),
+    Of(&'a [R]),
     /// One for each matrix of the batch and column of V.
-    OfEach(&'a dyn Fn(usize, usize) -> T),
+    OfEach(&'a dyn Fn(usize, usize) -> R),
 }
 
 /// Copies columns of the matrices of some groups, entry (i, r) to register `i · columns + r` of the group, and zero where a matrix has no
 /// row or the scale is zero.
 ///
 /// # Safety
-/// Each group has `rows` × `columns.len()` registers of `lanes` scalars, and its matrices have as many rows and columns as they are said
+/// Each group has `rows` × `columns.len()` registers, and its matrices have as many rows and columns as they are said
 /// to.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(crate) unsafe fn take<T: Float, S: Simd>(
+pub(crate) unsafe fn take<T: Number, S: Simd>(
     simd: S,
     from: BatchRef<'_, T>,
     (groups, some): (Groups<'_>, Range<usize>),
     rows: usize,
     columns: &[usize],
-    scale: &Scale<'_, T>,
-    to: Registers<T>,
+    scale: &Scale<'_, T::Part>,
+    to: Registers<T::Part>,
 ) {
     let lanes = T::lanes::<S>();
     let (full, equal) = (some.end * lanes <= groups.count, groups.are_of(some.clone(), rows));
@@ -102,7 +102,7 @@ pub(crate) unsafe fn take<T: Float, S: Simd>(
         };
         if full && transposed(simd, from, (first, some.len()), rows, columns, of, to) {
             for (number, g) in some.enumerate().filter(|_| !equal || of.is_none()) {
-                correct(simd, groups.get(g), rows, columns, scale, at(number));
+                correct::<T, S>(simd, groups.get(g), rows, columns, scale, at(number));
             }
             return;
         }
@@ -122,38 +122,39 @@ pub(crate) unsafe fn take<T: Float, S: Simd>(
 /// # Safety
 /// As [`take`], for one group and its registers, which have been written.
 #[cfg_attr(not(unoptimized), inline(always))]
-unsafe fn correct<T: Float, S: Simd>(
+unsafe fn correct<T: Number, S: Simd>(
     simd: S,
     group: Group<'_>,
     rows: usize,
     columns: &[usize],
-    scale: &Scale<'_, T>,
-    to: *mut T,
+    scale: &Scale<'_, T::Part>,
+    to: *mut T::Part,
 ) {
-    let (lanes, zero, tiny) = (T::lanes::<S>(), T::splat(simd, T::ZERO), T::splat(simd, T::TINY));
-    let (mut orders, mut scales) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
+    let (lanes, step, zero) = (T::lanes::<S>(), step::<T, S>(), T::splat(simd, T::ZERO));
+    let tiny = T::Part::splat(simd, T::Part::TINY);
+    let (mut orders, mut scales) = ([T::Part::ZERO; MAX_LANES], [T::Part::ONE; MAX_LANES]);
     for (to, &order) in orders.iter_mut().zip(group.rows) {
-        *to = T::from_f64(f64::from(order));
+        *to = T::Part::from_f64(f64::from(order));
     }
     // SAFETY: an array has at least a register; the caller guarantees those of the group.
     unsafe {
-        let orders = T::load::<S>(orders.as_ptr());
+        let orders = T::Part::load::<S>(orders.as_ptr());
         for (r, &column) in columns.iter().enumerate() {
             if let Scale::OfEach(scale) = scale {
                 for (lane, to) in scales.iter_mut().enumerate().take(lanes) {
                     *to = scale(group.first + lane, column);
                 }
             }
-            let of_each = T::load::<S>(scales.as_ptr());
+            let of_each = T::Part::load::<S>(scales.as_ptr());
             for i in 0..rows {
-                let at = to.add((i * columns.len() + r) * lanes);
-                let mut entry = T::load::<S>(at);
+                let at = to.add((i * columns.len() + r) * step);
+                let mut entry = load::<T, S>(at);
                 if let Scale::OfEach(_) = scale {
                     // The column may be one that is not to be read. A scale that is not a number counts.
-                    entry = T::where_less(simd, (of_each, tiny), zero, T::vmul(simd, entry, of_each));
+                    entry = T::where_less(simd, (of_each, tiny), zero, T::vtimes(simd, of_each, entry));
                 }
-                let row = T::splat(simd, T::from_f64(i as f64));
-                T::store::<S>(at, T::where_less(simd, (row, orders), entry, zero));
+                let row = T::Part::splat(simd, T::Part::from_f64(i as f64));
+                store::<T, S>(at, T::where_less(simd, (row, orders), entry, zero));
             }
         }
     }
@@ -164,24 +165,24 @@ unsafe fn correct<T: Float, S: Simd>(
 /// # Safety
 /// As [`take`].
 #[cfg_attr(not(unoptimized), inline(always))]
-unsafe fn by_entries<T: Float, S: Simd>(
+unsafe fn by_entries<T: Number, S: Simd>(
     from: BatchRef<'_, T>,
     group: Group<'_>,
     rows: usize,
     columns: &[usize],
-    scales: &[T],
-    to: *mut T,
+    scales: &[T::Part],
+    to: *mut T::Part,
 ) {
-    let (count, lanes, [batch, row, _]) = (columns.len(), T::lanes::<S>(), from.strides());
+    let (lanes, step, [batch, row, _]) = (T::lanes::<S>(), step::<T, S>(), from.strides());
     // SAFETY: the caller guarantees the entries and the registers.
     unsafe {
         for (r, (&column, &scale)) in columns.iter().zip(scales).enumerate() {
-            let (mut at, mut to) = (from.entry(group.first, 0, column), to.add(r * lanes));
+            let (mut at, mut to) = (from.entry(group.first, 0, column), to.add(r * step));
             for _ in 0..rows {
                 for lane in 0..lanes {
-                    *to.add(lane) = scale * *at.add(lane * batch);
+                    write_lane::<T, S>(to, lane, (*at.add(lane * batch)).times(scale));
                 }
-                (at, to) = (at.wrapping_add(row), to.wrapping_add(count * lanes));
+                (at, to) = (at.wrapping_add(row), to.wrapping_add(columns.len() * step));
             }
         }
     }
@@ -192,31 +193,34 @@ unsafe fn by_entries<T: Float, S: Simd>(
 /// # Safety
 /// As [`take`].
 #[cfg_attr(not(unoptimized), inline(always))]
-unsafe fn by_lanes<T: Float, S: Simd>(
+unsafe fn by_lanes<T: Number, S: Simd>(
     from: BatchRef<'_, T>,
     group: Group<'_>,
     rows: usize,
     columns: &[usize],
-    scale: &Scale<'_, T>,
-    to: *mut T,
+    scale: &Scale<'_, T::Part>,
+    to: *mut T::Part,
 ) {
-    let (count, lanes) = (columns.len(), T::lanes::<S>());
+    let (count, lanes, step) = (columns.len(), T::lanes::<S>(), step::<T, S>());
     for lane in 0..lanes {
         let order = if lane < group.count { group.rows[lane] as usize } else { 0 };
         for (r, &column) in columns.iter().enumerate() {
             let scale = match scale {
-                _ if order == 0 => T::ZERO,
+                _ if order == 0 => T::Part::ZERO,
                 Scale::Of(scales) => scales[r],
                 Scale::OfEach(scale) => scale(group.first + lane, column),
             };
             // The column may be one that is not to be read.
-            let order = if scale == T::ZERO { 0 } else { order };
+            let order = if scale == T::Part::ZERO { 0 } else { order };
             for i in 0..rows {
                 // SAFETY: the caller guarantees the registers, and the entry exists.
                 unsafe {
-                    let entry =
-                        if i < order { scale * *from.entry(group.first + lane, i, column) } else { T::ZERO };
-                    *to.add((i * count + r) * lanes + lane) = entry;
+                    let entry = if i < order {
+                        (*from.entry(group.first + lane, i, column)).times(scale)
+                    } else {
+                        T::ZERO
+                    };
+                    write_lane::<T, S>(to.add((i * count + r) * step), lane, entry);
                 }
             }
         }
@@ -228,15 +232,15 @@ unsafe fn by_lanes<T: Float, S: Simd>(
 /// # Safety
 /// As [`take`] for this group and all columns, for registers that have been written.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(crate) unsafe fn put<T: Float, S: Simd>(
+pub(crate) unsafe fn put<T: Number, S: Simd>(
     simd: S,
-    from: *const T,
+    from: *const T::Part,
     group: Group<'_>,
-    good: &[T; MAX_LANES],
+    good: &[T::Part; MAX_LANES],
     to: &BatchMut<'_, T>,
 ) {
     let ([_, _, columns], [_, row, column]) = (to.shape(), to.as_ref().strides());
-    let (lanes, rows) = (T::lanes::<S>(), group.most_rows());
+    let (lanes, register, rows) = (T::lanes::<S>(), step::<T, S>(), group.most_rows());
     let equal = group.count == lanes && group.rows.iter().all(|&order| order as usize == rows);
     let by_rows = column == 1 && row == columns;
     if equal && transpose::exists(simd) && (by_rows || row == 1) {
@@ -247,8 +251,8 @@ pub(crate) unsafe fn put<T: Float, S: Simd>(
                 let count = lanes.min(entries - start);
                 // SAFETY: the caller guarantees the registers; the entries exist, and no other thread has these matrices.
                 unsafe {
-                    let first = from.wrapping_add((start * step + run) * lanes);
-                    store(simd, (first, step * lanes), count, good, |lane| {
+                    let first = from.wrapping_add((start * step + run) * register);
+                    put_run::<T, S>(simd, (first, step * register), count, good, |lane| {
                         to.entry(group.first + lane, 0, run).wrapping_add(start)
                     });
                 }
@@ -256,11 +260,14 @@ pub(crate) unsafe fn put<T: Float, S: Simd>(
         }
         return;
     }
-    for lane in (0..group.count).filter(|&lane| good[lane] != T::ZERO) {
+    for lane in (0..group.count).filter(|&lane| good[lane] != T::Part::ZERO) {
         for i in 0..group.rows[lane] as usize {
             for r in 0..columns {
                 // SAFETY: the caller guarantees the registers; the entries exist, and no other thread has this matrix.
-                unsafe { *to.entry(group.first + lane, i, r) = *from.add((i * columns + r) * lanes + lane) };
+                unsafe {
+                    let entry = read_lane::<T, S>(from.add((i * columns + r) * register), lane);
+                    to.entry(group.first + lane, i, r).write(entry);
+                }
             }
         }
     }

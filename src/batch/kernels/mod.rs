@@ -39,11 +39,12 @@ use self::removal::RemoveTile;
 use self::solve::SolveTile;
 use crate::compiled::compiled;
 use crate::host::isa::Isa;
+use crate::number::Number;
 use pulp::{Simd, WithSimd};
 
 compiled! {
     /// The steps on a tile.
-    BatchKernel {
+    BatchKernel of numbers {
         modify_tile: ModifyTile<'_, Self> => (),
         factorize_tile: FactorizeTile<'_, Self> => (),
         append_tile: AppendTile<'_, Self> => (),
@@ -53,9 +54,9 @@ compiled! {
 }
 
 /// The lanes of a register for scalars of type T.
-pub(crate) fn lanes<T: crate::number::Float>() -> usize {
+pub(crate) fn lanes<T: Number>() -> usize {
     struct Count<T>(core::marker::PhantomData<T>);
-    impl<T: crate::number::Float> WithSimd for Count<T> {
+    impl<T: Number> WithSimd for Count<T> {
         type Output = usize;
 
         #[inline(always)]

@@ -1,7 +1,7 @@
 //! The reflection of one column, from its pivot and its row of V.
 
 use super::pivots::Found;
-use crate::number::Float;
+use crate::number::{Float, Number};
 use pulp::Simd;
 
 /// If the change of a pivot is below this part of it, the change is more accurate than the new pivot.
@@ -26,9 +26,29 @@ pub(super) struct Squares<T: Float, S: Simd> {
 }
 
 impl<T: Float, S: Simd> Squares<T, S> {
+    /// |x|² of a first x.
+    #[inline(always)]
+    pub fn of<N: Number<Part = T>>(simd: S, x: N::Vector<S>) -> Self {
+        let parts = N::vparts(x);
+        let mut squares = Self::square(simd, parts[0]);
+        for part in 1..N::PARTS {
+            squares.add_square(simd, parts[part]);
+        }
+        squares
+    }
+
+    /// Adds |x|².
+    #[cfg_attr(not(unoptimized), inline(always))]
+    pub fn add<N: Number<Part = T>>(&mut self, simd: S, x: N::Vector<S>) {
+        let parts = N::vparts(x);
+        for part in 0..N::PARTS {
+            self.add_square(simd, parts[part]);
+        }
+    }
+
     /// x²
     #[inline(always)]
-    pub fn of(simd: S, x: T::Vector<S>) -> Self {
+    fn square(simd: S, x: T::Vector<S>) -> Self {
         let sum = T::vmul(simd, x, x);
         let minus = T::vsub(simd, T::splat(simd, T::ZERO), sum);
         Self { sum, rest: T::exact_mul_add(simd, x, x, minus) }
@@ -36,8 +56,8 @@ impl<T: Float, S: Simd> Squares<T, S> {
 
     /// Adds x². (Ogita, Rump and Oishi 2005, Dot2)
     #[cfg_attr(not(unoptimized), inline(always))]
-    pub fn add(&mut self, simd: S, x: T::Vector<S>) {
-        let square = Self::of(simd, x);
+    fn add_square(&mut self, simd: S, x: T::Vector<S>) {
+        let square = Self::square(simd, x);
         let sum = T::vadd(simd, self.sum, square.sum);
         let part = T::vsub(simd, sum, self.sum);
         let off_sum =

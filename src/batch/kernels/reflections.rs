@@ -3,46 +3,47 @@
 //! At a column of L with the pivot l, for the row a of V and the sign σ:
 //!
 //! ```text
-//! α² = l² + σ a aᵀ      q = a aᵀ/(l + α)      g = σ/α      b = a/(l + α)
-//! h = V_i (g aᵀ) − (g q) l_i    l'_i = l_i + h      V_i ← V_i − (l_i + l'_i) b
+//! α² = l² + σ a aᴴ      q = a aᴴ/(l + α)      g = σ/α      b = a/(l + α)
+//! h = V_i (g aᴴ) − (g q) l_i    l'_i = l_i + h      V_i ← V_i − (l_i + l'_i) b
 //! ```
 //!
 //! These are the reflections that modify a single small L by several columns of V (`cpu/kernels/low_rank/together`), in each lane, with
 //! one division: 1/α and 1/(l + α) are multiples of 1/(α(l + α)). With a minus sign α² is formed as if in twice the precision, so that
-//! no lane needs another formula where l² and a aᵀ cancel. A lane that would need one, because V outweighs L, because almost nothing of
+//! no lane needs another formula where l² and a aᴴ cancel. A lane that would need one, because V outweighs L, because almost nothing of
 //! l² is left, or because something is not finite, is found afterwards, from what is kept of the pivots; what is written for it is of
 //! no use.
 
-use super::packed::Packed;
+use super::packed::{Packed, load, store};
 use super::pivots::Found;
 use super::reflection::{Reflection, Squares, reflection};
-use crate::number::Float;
+use crate::number::{Number, RealVector};
 use pulp::Simd;
 
 /// V as registers: entry (i, r) is number `i · rank + r`.
 #[derive(Clone, Copy)]
-pub(crate) struct V<T> {
-    pub at: *mut T,
+pub(crate) struct V<R> {
+    pub at: *mut R,
     pub rank: usize,
-    pub lanes: usize,
+    /// The real numbers of a register.
+    pub step: usize,
     /// Working memory: `rank` registers.
-    pub b: *mut T,
+    pub b: *mut R,
 }
 
-impl<T> V<T> {
+impl<R> V<R> {
     #[inline(always)]
-    fn row(self, i: usize) -> *mut T {
-        self.at.wrapping_add(i * self.rank * self.lanes)
+    fn row(self, i: usize) -> *mut R {
+        self.at.wrapping_add(i * self.rank * self.step)
     }
 }
 
 /// A group: L, V, and the rows of both.
 #[derive(Clone, Copy)]
-pub(super) struct Elimination<T> {
-    pub src: Packed<T>,
+pub(super) struct Elimination<R> {
+    pub src: Packed<R>,
     /// May be the same as `src`.
-    pub dst: Packed<T>,
-    pub v: V<T>,
+    pub dst: Packed<R>,
+    pub v: V<R>,
     pub rows: usize,
     /// For each lane minus the logarithm of the part of the product of ratios that [`Found`] no longer has, and the order.
     pub log: (*mut f64, *const u32),
@@ -58,10 +59,10 @@ pub(super) const TOGETHER: usize = 2;
 /// L and V of each group have their rows in memory of the whole registers of `S`, `log` has entries for each lane, and `src` and `dst`
 /// are the same or do not overlap.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(super) unsafe fn eliminate<T: Float, S: Simd, const MINUS: bool>(
+pub(super) unsafe fn eliminate<T: Number, S: Simd, const MINUS: bool>(
     simd: S,
-    groups: &[Elimination<T>],
-    found: &mut [Found<T, S>],
+    groups: &[Elimination<T::Part>],
+    found: &mut [Found<T::Part, S>],
 ) {
     // SAFETY: the caller guarantees L and V.
     unsafe {
@@ -85,10 +86,10 @@ pub(super) unsafe fn eliminate<T: Float, S: Simd, const MINUS: bool>(
 /// # Safety
 /// As [`eliminate`].
 #[cfg_attr(not(unoptimized), inline(always))]
-unsafe fn by_pairs<T: Float, S: Simd, const K: usize, const MINUS: bool>(
+unsafe fn by_pairs<T: Number, S: Simd, const K: usize, const MINUS: bool>(
     simd: S,
-    groups: &[Elimination<T>],
-    found: &mut [Found<T, S>],
+    groups: &[Elimination<T::Part>],
+    found: &mut [Found<T::Part, S>],
 ) {
     let zero = Column::<T, S, K>::zero(simd);
     // SAFETY: the caller guarantees L and V.
@@ -131,15 +132,15 @@ unsafe fn by_pairs<T: Float, S: Simd, const K: usize, const MINUS: bool>(
 /// # Safety
 /// As [`eliminate`], after the columns before; there is column j.
 #[cfg_attr(not(unoptimized), inline(always))]
-unsafe fn first<T: Float, S: Simd, const K: usize, const MINUS: bool>(
+unsafe fn first<T: Number, S: Simd, const K: usize, const MINUS: bool>(
     simd: S,
-    Elimination { src, dst, v, .. }: Elimination<T>,
+    Elimination { src, dst, v, .. }: Elimination<T::Part>,
     j: usize,
-    found: &mut Found<T, S>,
+    found: &mut Found<T::Part, S>,
 ) -> Column<T, S, K> {
     // SAFETY: column j of L and row j of V, which the caller guarantees.
     unsafe {
-        let a = load(simd, v.row(j), v.lanes);
+        let a = row::<T, S, K>(simd, v.row(j), v.step);
         Column::new::<MINUS>(simd, (src.entry(j, j), dst.entry(j, j)), a, found)
     }
 }
@@ -149,18 +150,18 @@ unsafe fn first<T: Float, S: Simd, const K: usize, const MINUS: bool>(
 /// # Safety
 /// As [`first`], and there is column j + 1.
 #[cfg_attr(not(unoptimized), inline(always))]
-unsafe fn second<T: Float, S: Simd, const K: usize, const MINUS: bool>(
+unsafe fn second<T: Number, S: Simd, const K: usize, const MINUS: bool>(
     simd: S,
-    Elimination { src, dst, v, .. }: Elimination<T>,
+    Elimination { src, dst, v, .. }: Elimination<T::Part>,
     j: usize,
     first: &Column<T, S, K>,
-    found: &mut Found<T, S>,
+    found: &mut Found<T::Part, S>,
 ) -> Column<T, S, K> {
     // SAFETY: rows and columns of L and V, which the caller guarantees.
     unsafe {
-        let mut a = load::<T, S, K>(simd, v.row(j + 1), v.lanes);
-        let entry = T::load::<S>(src.entry(j + 1, j));
-        T::store::<S>(dst.entry(j + 1, j), first.apply(simd, entry, &mut a));
+        let mut a = row::<T, S, K>(simd, v.row(j + 1), v.step);
+        let entry = load::<T, S>(src.entry(j + 1, j));
+        store::<T, S>(dst.entry(j + 1, j), first.apply(simd, entry, &mut a));
         Column::new::<MINUS>(simd, (src.entry(j + 1, j + 1), dst.entry(j + 1, j + 1)), a, found)
     }
 }
@@ -170,13 +171,13 @@ unsafe fn second<T: Float, S: Simd, const K: usize, const MINUS: bool>(
 /// # Safety
 /// As [`second`], after it.
 #[cfg_attr(not(unoptimized), inline(always))]
-unsafe fn below<T: Float, S: Simd, const K: usize>(
+unsafe fn below<T: Number, S: Simd, const K: usize>(
     simd: S,
-    Elimination { src, dst, v, rows, .. }: Elimination<T>,
+    Elimination { src, dst, v, rows, .. }: Elimination<T::Part>,
     j: usize,
     [first, second]: &[Column<T, S, K>; 2],
 ) {
-    let (lanes, from) = (v.lanes, j + 2);
+    let (step, from) = (v.step, j + 2);
     if from >= rows {
         return;
     }
@@ -186,34 +187,34 @@ unsafe fn below<T: Float, S: Simd, const K: usize>(
     // SAFETY: rows and columns of L and V, which the caller guarantees.
     unsafe {
         for _ in from..rows {
-            let mut row = load::<T, S, K>(simd, x, lanes);
-            T::store::<S>(new.0, first.apply(simd, T::load::<S>(old.0), &mut row));
-            T::store::<S>(new.1, second.apply(simd, T::load::<S>(old.1), &mut row));
+            let mut of_v = row::<T, S, K>(simd, x, step);
+            store::<T, S>(new.0, first.apply(simd, load::<T, S>(old.0), &mut of_v));
+            store::<T, S>(new.1, second.apply(simd, load::<T, S>(old.1), &mut of_v));
             for r in 0..K {
-                T::store::<S>(x.add(r * lanes), row[r]);
+                store::<T, S>(x.add(r * step), of_v[r]);
             }
-            old = (old.0.add(lanes), old.1.add(lanes));
-            new = (new.0.add(lanes), new.1.add(lanes));
-            x = x.add(K * lanes);
+            old = (old.0.add(step), old.1.add(step));
+            new = (new.0.add(step), new.1.add(step));
+            x = x.add(K * step);
         }
     }
 }
 
 /// The reflection of a column, for K columns of V.
 #[derive(Clone, Copy)]
-struct Column<T: Float, S: Simd, const K: usize> {
+struct Column<T: Number, S: Simd, const K: usize> {
     /// g q
-    q: T::Vector<S>,
-    /// g a
+    q: RealVector<T, S>,
+    /// g ā
     a: [T::Vector<S>; K],
     b: [T::Vector<S>; K],
 }
 
-impl<T: Float, S: Simd, const K: usize> Column<T, S, K> {
+impl<T: Number, S: Simd, const K: usize> Column<T, S, K> {
     #[inline(always)]
     fn zero(simd: S) -> Self {
         let zero = T::splat(simd, T::ZERO);
-        Self { q: zero, a: [zero; K], b: [zero; K] }
+        Self { q: T::Part::splat(simd, T::Part::ZERO), a: [zero; K], b: [zero; K] }
     }
 
     /// From the pivot of L and the row `a` of V. Writes the new pivot.
@@ -223,23 +224,23 @@ impl<T: Float, S: Simd, const K: usize> Column<T, S, K> {
     #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn new<const MINUS: bool>(
         simd: S,
-        (old, new): (*mut T, *mut T),
+        (old, new): (*mut T::Part, *mut T::Part),
         a: [T::Vector<S>; K],
-        found: &mut Found<T, S>,
+        found: &mut Found<T::Part, S>,
     ) -> Self {
         // SAFETY: the caller guarantees the pivots.
         unsafe {
-            let mut squares = Squares::<T, S>::of(simd, a[0]);
+            let mut squares = Squares::of::<T>(simd, a[0]);
             for &a in &a[1..] {
-                squares.add(simd, a);
+                squares.add::<T>(simd, a);
             }
             let Reflection { pivot, q, g, inverse } =
-                reflection::<T, S, MINUS>(simd, T::load::<S>(old), squares, found);
-            T::store::<S>(new, pivot);
+                reflection::<T::Part, S, MINUS>(simd, T::Part::load::<S>(old), squares, found);
+            store::<T, S>(new, T::vreal(simd, pivot));
             let mut column = Self { q, a, b: a };
             for r in 0..K {
-                column.a[r] = T::vmul(simd, a[r], g);
-                column.b[r] = T::vmul(simd, a[r], inverse);
+                column.a[r] = T::vtimes(simd, g, T::vconj(simd, a[r]));
+                column.b[r] = T::vtimes(simd, inverse, a[r]);
             }
             column
         }
@@ -249,7 +250,7 @@ impl<T: Float, S: Simd, const K: usize> Column<T, S, K> {
     #[cfg_attr(not(unoptimized), inline(always))]
     fn apply(&self, simd: S, l: T::Vector<S>, row: &mut [T::Vector<S>; K]) -> T::Vector<S> {
         // In this order, as for any number of columns: further columns of zeros change no bit.
-        let mut change = T::neg_mul_add(simd, self.q, l, T::splat(simd, T::ZERO));
+        let mut change = T::neg_times_add(simd, self.q, l, T::splat(simd, T::ZERO));
         for r in 0..K {
             change = T::mul_add(simd, row[r], self.a[r], change);
         }
@@ -267,11 +268,15 @@ impl<T: Float, S: Simd, const K: usize> Column<T, S, K> {
 /// # Safety
 /// It has K registers.
 #[cfg_attr(not(unoptimized), inline(always))]
-unsafe fn load<T: Float, S: Simd, const K: usize>(simd: S, at: *const T, lanes: usize) -> [T::Vector<S>; K] {
+unsafe fn row<T: Number, S: Simd, const K: usize>(
+    simd: S,
+    at: *const T::Part,
+    step: usize,
+) -> [T::Vector<S>; K] {
     let mut row = [T::splat(simd, T::ZERO); K];
     for r in 0..K {
         // SAFETY: the caller guarantees the registers.
-        row[r] = unsafe { T::load::<S>(at.add(r * lanes)) };
+        row[r] = unsafe { load::<T, S>(at.add(r * step)) };
     }
     row
 }
@@ -281,10 +286,10 @@ unsafe fn load<T: Float, S: Simd, const K: usize>(simd: S, at: *const T, lanes: 
 /// # Safety
 /// As [`eliminate`].
 #[cfg_attr(not(unoptimized), inline(always))]
-unsafe fn by_columns<T: Float, S: Simd, const MINUS: bool>(
+unsafe fn by_columns<T: Number, S: Simd, const MINUS: bool>(
     simd: S,
-    group: Elimination<T>,
-    found: &mut Found<T, S>,
+    group: Elimination<T::Part>,
+    found: &mut Found<T::Part, S>,
 ) {
     for j in 0..group.rows {
         // SAFETY: the caller guarantees L and V.
@@ -300,43 +305,43 @@ unsafe fn by_columns<T: Float, S: Simd, const MINUS: bool>(
 /// # Safety
 /// As [`first`].
 #[cfg_attr(not(unoptimized), inline(always))]
-unsafe fn one_column<T: Float, S: Simd, const MINUS: bool>(
+unsafe fn one_column<T: Number, S: Simd, const MINUS: bool>(
     simd: S,
-    Elimination { src, dst, v, rows, .. }: Elimination<T>,
+    Elimination { src, dst, v, rows, .. }: Elimination<T::Part>,
     j: usize,
-    found: &mut Found<T, S>,
+    found: &mut Found<T::Part, S>,
 ) {
-    let (zero, rank, lanes) = (T::splat(simd, T::ZERO), v.rank, v.lanes);
+    let (zero, rank, step) = (T::splat(simd, T::ZERO), v.rank, v.step);
     // SAFETY: rows and columns of L and V, which the caller guarantees.
     unsafe {
         let (pivots, a) = ((src.entry(j, j), dst.entry(j, j)), v.row(j));
-        let mut squares = Squares::<T, S>::of(simd, T::load::<S>(a));
+        let mut squares = Squares::of::<T>(simd, load::<T, S>(a));
         for r in 1..rank {
-            squares.add(simd, T::load::<S>(a.add(r * lanes)));
+            squares.add::<T>(simd, load::<T, S>(a.add(r * step)));
         }
         let Reflection { pivot, q, g, inverse } =
-            reflection::<T, S, MINUS>(simd, T::load::<S>(pivots.0), squares, found);
-        T::store::<S>(pivots.1, pivot);
+            reflection::<T::Part, S, MINUS>(simd, T::Part::load::<S>(pivots.0), squares, found);
+        store::<T, S>(pivots.1, T::vreal(simd, pivot));
         for r in 0..rank {
-            let (a, b) = (a.add(r * lanes), v.b.add(r * lanes));
-            T::store::<S>(b, T::vmul(simd, T::load::<S>(a), inverse));
-            T::store::<S>(a, T::vmul(simd, T::load::<S>(a), g));
+            let (a, b) = (a.add(r * step), v.b.add(r * step));
+            store::<T, S>(b, T::vtimes(simd, inverse, load::<T, S>(a)));
+            store::<T, S>(a, T::vtimes(simd, g, T::vconj(simd, load::<T, S>(a))));
         }
         let ((mut from, mut to), mut row) = (pivots, a);
         for _ in j + 1..rows {
-            (from, to, row) = (from.add(lanes), to.add(lanes), row.add(rank * lanes));
-            let l = T::load::<S>(from);
-            let mut change = T::neg_mul_add(simd, q, l, zero);
+            (from, to, row) = (from.add(step), to.add(step), row.add(rank * step));
+            let l = load::<T, S>(from);
+            let mut change = T::neg_times_add(simd, q, l, zero);
             for r in 0..rank {
-                let (x, a) = (T::load::<S>(row.add(r * lanes)), T::load::<S>(a.add(r * lanes)));
+                let (x, a) = (load::<T, S>(row.add(r * step)), load::<T, S>(a.add(r * step)));
                 change = T::mul_add(simd, x, a, change);
             }
             let new = T::vadd(simd, l, change);
-            T::store::<S>(to, new);
+            store::<T, S>(to, new);
             let both = T::vadd(simd, l, new);
             for r in 0..rank {
-                let (at, b) = (row.add(r * lanes), T::load::<S>(v.b.add(r * lanes)));
-                T::store::<S>(at, T::neg_mul_add(simd, both, b, T::load::<S>(at)));
+                let (at, b) = (row.add(r * step), load::<T, S>(v.b.add(r * step)));
+                store::<T, S>(at, T::neg_mul_add(simd, both, b, load::<T, S>(at)));
             }
         }
     }

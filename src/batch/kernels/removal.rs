@@ -7,8 +7,8 @@
 use super::border::NONE;
 use super::given::{Group, Groups};
 use super::interchanged::Reflection;
-use super::packed::{MAX_LANES, Packed, entries};
-use crate::number::Float;
+use super::packed::{MAX_LANES, Packed, entries, load, read_lane, step, store, write_lane};
+use crate::number::{Float, Number};
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
@@ -18,59 +18,59 @@ const TOGETHER: usize = 8 << 10;
 const MOST_TOGETHER: usize = 16;
 
 /// The factors of a tile, which lose a row each.
-pub(crate) struct RemoveTile<'a, T> {
-    src: *const T,
-    dst: *mut T,
+pub(crate) struct RemoveTile<'a, T: Number> {
+    src: *const T::Part,
+    dst: *mut T::Part,
     capacity: usize,
     /// With the number of the row of each matrix that goes, or [`NONE`].
     groups: Groups<'a>,
     /// The rows of each.
     orders: &'a [u32],
-    memory: *mut T,
-    results: Removed<'a, T>,
+    memory: *mut T::Part,
+    results: Removed<'a, T::Part>,
 }
 
 /// What is found for each matrix.
-pub(crate) struct Removed<'a, T> {
+pub(crate) struct Removed<'a, R> {
     /// Not zero if the new L is that of the matrix, for one that loses no row too.
-    pub good: &'a mut [T],
+    pub good: &'a mut [R],
     /// √(det A' / det A). It may overflow.
-    pub product: &'a mut [T],
+    pub product: &'a mut [R],
 }
 
-/// Scalars of working memory.
-pub(crate) fn memory<T>(capacity: usize, lanes: usize) -> usize {
-    (TOGETHER / size_of::<T>()).max(of_group(capacity, lanes))
+/// Real numbers of working memory, with `step` of them in a register.
+pub(crate) fn memory<R>(capacity: usize, step: usize) -> usize {
+    (TOGETHER / size_of::<R>()).max(of_group(capacity, step))
 }
 
 /// V, and the row that goes.
-fn of_group(capacity: usize, lanes: usize) -> usize {
-    (capacity + 1) * lanes
+fn of_group(capacity: usize, step: usize) -> usize {
+    (capacity + 1) * step
 }
 
-impl<'a, T: Float> RemoveTile<'a, T> {
+impl<'a, T: Number> RemoveTile<'a, T> {
     /// # Safety
     /// When this is run: `src` and `dst` have room for groups of this capacity, in different memory that is aligned to registers and
-    /// that no other thread uses, and the first has factors of these orders; `memory` has [`memory`] scalars. Rows that go are less
+    /// that no other thread uses, and the first has factors of these orders; `memory` has [`memory`] real numbers. Rows that go are less
     /// than the orders.
     pub unsafe fn new(
-        (src, dst, capacity): (*const T, *mut T, usize),
+        (src, dst, capacity): (*const T::Part, *mut T::Part, usize),
         groups: Groups<'a>,
         orders: &'a [u32],
-        memory: *mut T,
-        results: Removed<'a, T>,
+        memory: *mut T::Part,
+        results: Removed<'a, T::Part>,
     ) -> Self {
         Self { src, dst, capacity, groups, orders, memory, results }
     }
 }
 
-impl<T: Float> WithSimd for RemoveTile<'_, T> {
+impl<T: Number> WithSimd for RemoveTile<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let of_group = of_group(self.capacity, T::lanes::<S>());
-        let together = (TOGETHER / size_of::<T>() / of_group).clamp(1, MOST_TOGETHER);
+        let of_group = of_group(self.capacity, step::<T, S>());
+        let together = (TOGETHER / size_of::<T::Part>() / of_group).clamp(1, MOST_TOGETHER);
         for first in (0..self.groups.len()).step_by(together) {
             let count = together.min(self.groups.len() - first);
             let mut some = [None; MOST_TOGETHER];
@@ -104,16 +104,16 @@ impl<T: Float> WithSimd for RemoveTile<'_, T> {
     }
 }
 
-impl<T: Float> RemoveTile<'_, T> {
+impl<T: Number> RemoveTile<'_, T> {
     /// A group, with its V.
     ///
     /// # Safety
-    /// As [`new`](Self::new); `memory` has [`of_group`] scalars.
+    /// As [`new`](Self::new); `memory` has [`of_group`] real numbers.
     #[cfg_attr(not(unoptimized), inline(always))]
-    unsafe fn begin<S: Simd>(&mut self, simd: S, g: usize, memory: *mut T) -> Removal<T> {
-        let (lanes, group) = (T::lanes::<S>(), self.groups.get(g));
-        let at = g * entries(self.capacity) * lanes;
-        let packed = |at: *mut T| Packed::new(at, self.capacity, lanes);
+    unsafe fn begin<S: Simd>(&mut self, simd: S, g: usize, memory: *mut T::Part) -> Removal<T> {
+        let (lanes, step, group) = (T::lanes::<S>(), step::<T, S>(), self.groups.get(g));
+        let at = g * entries(self.capacity) * step;
+        let packed = |at: *mut T::Part| Packed::new(at, self.capacity, step);
         let src = packed(self.src.wrapping_add(at).cast_mut());
         let dst = packed(self.dst.wrapping_add(at));
         let orders = &self.orders[g * lanes..][..lanes];
@@ -127,42 +127,44 @@ impl<T: Float> RemoveTile<'_, T> {
             row => row as usize,
         };
         let mixed = (0..lanes).any(|lane| goes(lane) != first);
-        let v = memory.wrapping_add(lanes);
-        let mut pivots = [T::ONE; MAX_LANES];
+        let v = memory.wrapping_add(step);
+        let mut pivots = [T::Part::ONE; MAX_LANES];
         let [good, product] = [&mut self.results.good, &mut self.results.product]
             .map(|of| of[g * lanes..][..lanes].as_mut_ptr());
-        let (zero, one) = (T::splat(simd, T::ZERO), T::splat(simd, T::ONE));
+        let (zero, one) = (T::Part::splat(simd, T::Part::ZERO), T::Part::splat(simd, T::Part::ONE));
         // SAFETY: the caller guarantees L and the memory; the arrays have as many lanes as any register.
         unsafe {
             for lane in 0..lanes {
                 let row = goes(lane);
-                memory.add(lane).write(T::from_f64(row as f64));
+                memory.add(lane).write(T::Part::from_f64(row as f64));
                 if row < rows {
                     pivots[lane] = *src.entry(row, row).add(lane);
                 }
                 if mixed {
                     for i in first..rows.saturating_sub(1) {
-                        let entry = if row <= i { *src.entry(i + 1, row).add(lane) } else { T::ZERO };
-                        v.add(i * lanes + lane).write(entry);
+                        let entry =
+                            if row <= i { read_lane::<T, S>(src.entry(i + 1, row), lane) } else { T::ZERO };
+                        write_lane::<T, S>(v.add(i * step), lane, entry);
                     }
                 }
             }
             if !mixed {
                 for i in first..rows.saturating_sub(1) {
-                    T::store::<S>(v.add(i * lanes), T::load::<S>(src.entry(i + 1, first)));
+                    store::<T, S>(v.add(i * step), load::<T, S>(src.entry(i + 1, first)));
                 }
             }
-            T::store::<S>(product, T::vdiv(simd, one, T::load::<S>(pivots.as_ptr())));
+            T::Part::store::<S>(product, T::Part::vdiv(simd, one, T::Part::load::<S>(pivots.as_ptr())));
             // Of all columns, not only of those that change: which these are depends on the other matrices of the group.
-            let (least, most) = (T::splat(simd, T::SMALL_SQUARE), T::splat(simd, T::LARGE_SQUARE * T::UNIT));
+            let least = T::Part::splat(simd, T::Part::SMALL_SQUARE);
+            let most = T::Part::splat(simd, T::Part::LARGE_SQUARE * T::Part::UNIT);
             let (mut in_range, mut pivot) = (one, src.first());
             for j in 0..rows {
-                let square = T::vmul(simd, T::load::<S>(pivot), T::load::<S>(pivot));
-                in_range = T::where_less(simd, (least, square), in_range, zero);
-                in_range = T::where_less(simd, (square, most), in_range, zero);
+                let square = T::Part::vmul(simd, T::Part::load::<S>(pivot), T::Part::load::<S>(pivot));
+                in_range = T::Part::where_less(simd, (least, square), in_range, zero);
+                in_range = T::Part::where_less(simd, (square, most), in_range, zero);
                 pivot = src.next_pivot(pivot, j);
             }
-            T::store::<S>(good, in_range);
+            T::Part::store::<S>(good, in_range);
         }
         Removal { src, dst, rows, first, mixed, goes: memory, v, good, product }
     }
@@ -170,9 +172,9 @@ impl<T: Float> RemoveTile<'_, T> {
 
 /// A group.
 #[derive(Clone, Copy)]
-struct Removal<T> {
-    src: Packed<T>,
-    dst: Packed<T>,
+struct Removal<T: Number> {
+    src: Packed<T::Part>,
+    dst: Packed<T::Part>,
     /// The most rows of a matrix.
     rows: usize,
     /// The first row that goes; `rows` if none does.
@@ -180,13 +182,13 @@ struct Removal<T> {
     /// Whether different rows go.
     mixed: bool,
     /// The row that goes in each lane.
-    goes: *mut T,
-    v: *mut T,
-    good: *mut T,
-    product: *mut T,
+    goes: *mut T::Part,
+    v: *mut T::Part,
+    good: *mut T::Part,
+    product: *mut T::Part,
 }
 
-impl<T: Float> Removal<T> {
+impl<T: Number> Removal<T> {
     /// The columns that the removed ones change: not the last one, which becomes that of the identity.
     #[inline(always)]
     fn columns(&self) -> Range<usize> {
@@ -205,9 +207,9 @@ impl<T: Float> Removal<T> {
         moved: T::Vector<S>,
         stays: T::Vector<S>,
     ) -> T::Vector<S> {
-        let behind = T::splat(simd, T::from_f64((i + 1) as f64));
+        let behind = T::Part::splat(simd, T::Part::from_f64((i + 1) as f64));
         // SAFETY: the caller guarantees the memory.
-        T::where_less(simd, (unsafe { T::load::<S>(self.goes) }, behind), moved, stays)
+        T::where_less(simd, (unsafe { T::Part::load::<S>(self.goes) }, behind), moved, stays)
     }
 
     /// The columns before the first row that goes. The rows after it move up.
@@ -221,14 +223,14 @@ impl<T: Float> Removal<T> {
         unsafe {
             for j in 0..first {
                 for i in j..first {
-                    T::store::<S>(dst.entry(i, j), T::load::<S>(src.entry(i, j)));
+                    store::<T, S>(dst.entry(i, j), load::<T, S>(src.entry(i, j)));
                 }
                 for i in first..rows.saturating_sub(1) {
-                    let mut entry = T::load::<S>(src.entry(i + 1, j));
+                    let mut entry = load::<T, S>(src.entry(i + 1, j));
                     if mixed {
-                        entry = self.choose::<S>(simd, i, entry, T::load::<S>(src.entry(i, j)));
+                        entry = self.choose::<S>(simd, i, entry, load::<T, S>(src.entry(i, j)));
                     }
-                    T::store::<S>(dst.entry(i, j), entry);
+                    store::<T, S>(dst.entry(i, j), entry);
                 }
                 if first < rows {
                     self.last_row::<S>(simd, j);
@@ -247,8 +249,8 @@ impl<T: Float> Removal<T> {
         let identity = T::splat(simd, if j == last { T::ONE } else { T::ZERO });
         // SAFETY: the caller guarantees the row.
         unsafe {
-            let stays = T::load::<S>(self.src.entry(last, j));
-            T::store::<S>(self.dst.entry(last, j), self.choose::<S>(simd, last, identity, stays));
+            let stays = load::<T, S>(self.src.entry(last, j));
+            store::<T, S>(self.dst.entry(last, j), self.choose::<S>(simd, last, identity, stays));
         }
     }
 
@@ -259,36 +261,37 @@ impl<T: Float> Removal<T> {
     #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn column<S: Simd, const MIXED: bool>(&self, simd: S, j: usize) {
         let Self { src, dst, rows, good, product, .. } = *self;
-        let (lanes, zero) = (T::lanes::<S>(), T::splat(simd, T::ZERO));
+        let (step, zero) = (step::<T, S>(), T::splat(simd, T::ZERO));
         // SAFETY: the caller guarantees the rows and columns of both L, and V.
         unsafe {
-            let goes = T::load::<S>(self.goes);
-            let behind = |i: usize| T::splat(simd, T::from_f64((i + 1) as f64));
-            let (mut v, mut to) = (self.v.add(j * lanes), dst.entry(j, j));
+            let goes = T::Part::load::<S>(self.goes);
+            let behind = |i: usize| T::Part::splat(simd, T::Part::from_f64((i + 1) as f64));
+            let (mut v, mut to) = (self.v.add(j * step), dst.entry(j, j));
             // From the next row, of the next column and of this one.
             let (mut next, mut same) = (src.entry(j + 1, j + 1), src.entry(j + 1, j));
-            let mut l = T::load::<S>(next);
+            let mut l = T::Part::load::<S>(next);
             if MIXED {
-                l = T::where_less(simd, (goes, behind(j)), l, T::load::<S>(same.sub(lanes)));
+                l = T::Part::where_less(simd, (goes, behind(j)), l, T::Part::load::<S>(same.sub(step)));
             }
-            let mut are_good = T::load::<S>(good);
-            let (pivot, reflection) = Reflection::<T, S>::new(simd, l, T::load::<S>(v), &mut are_good);
-            T::store::<S>(good, are_good);
-            T::store::<S>(to, pivot);
-            T::store::<S>(product, T::vmul(simd, T::load::<S>(product), T::vdiv(simd, pivot, l)));
+            let mut are_good = T::Part::load::<S>(good);
+            let (pivot, reflection) = Reflection::<T, S>::new(simd, l, load::<T, S>(v), &mut are_good);
+            T::Part::store::<S>(good, are_good);
+            store::<T, S>(to, T::vreal(simd, pivot));
+            let ratio = T::Part::vdiv(simd, pivot, l);
+            T::Part::store::<S>(product, T::Part::vmul(simd, T::Part::load::<S>(product), ratio));
             for i in j + 1..rows - 1 {
-                (v, to) = (v.add(lanes), to.add(lanes));
-                (next, same) = (next.add(lanes), same.add(lanes));
-                let mut l = T::load::<S>(next);
+                (v, to) = (v.add(step), to.add(step));
+                (next, same) = (next.add(step), same.add(step));
+                let mut l = load::<T, S>(next);
                 if MIXED {
-                    let (below, here) = (T::load::<S>(same), T::load::<S>(same.sub(lanes)));
+                    let (below, here) = (load::<T, S>(same), load::<T, S>(same.sub(step)));
                     let column_stays = T::where_less(simd, (goes, behind(i)), below, here);
                     l = T::where_less(simd, (goes, behind(j)), l, column_stays);
                 }
-                let (new, rest) = reflection.apply(simd, l, T::load::<S>(v));
+                let (new, rest) = reflection.apply(simd, l, load::<T, S>(v));
                 // Without negative zeros.
-                T::store::<S>(to, T::vadd(simd, new, zero));
-                T::store::<S>(v, rest);
+                store::<T, S>(to, T::vadd(simd, new, zero));
+                store::<T, S>(v, rest);
             }
             self.last_row::<S>(simd, j);
         }
@@ -308,7 +311,7 @@ impl<T: Float> Removal<T> {
             }
             for j in 0..capacity {
                 for i in rows.max(j)..capacity {
-                    T::store::<S>(dst.entry(i, j), T::load::<S>(src.entry(i, j)));
+                    store::<T, S>(dst.entry(i, j), load::<T, S>(src.entry(i, j)));
                 }
             }
         }

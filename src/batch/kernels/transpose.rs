@@ -11,7 +11,7 @@ pub(super) use elsewhere::{exists, transpose};
 #[cfg(not(target_arch = "x86_64"))]
 mod elsewhere {
     use crate::batch::kernels::packed::MAX_LANES;
-    use crate::number::Float;
+    use crate::number::Number;
     use pulp::Simd;
 
     /// Whether [`transpose`] exists.
@@ -22,7 +22,7 @@ mod elsewhere {
 
     /// Does not [exist](exists).
     #[cfg_attr(not(unoptimized), inline(always))]
-    pub fn transpose<T: Float, S: Simd>(_: S, registers: &mut [T::Vector<S>; MAX_LANES]) {
+    pub fn transpose<T: Number, S: Simd>(_: S, registers: &mut [T::Vector<S>; MAX_LANES]) {
         unreachable!("{} registers that cannot be transposed", registers.len());
     }
 }
@@ -30,7 +30,7 @@ mod elsewhere {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use crate::batch::kernels::packed::MAX_LANES;
-    use crate::number::Float;
+    use crate::number::{Number, RealVector};
     use core::any::TypeId;
     #[allow(clippy::wildcard_imports, reason = "instructions")]
     use core::arch::x86_64::*;
@@ -57,10 +57,37 @@ mod x86 {
     /// # Panics
     /// If it does not [exist](exists).
     #[cfg_attr(not(unoptimized), inline(always))]
-    pub fn transpose<T: Float, S: Simd>(simd: S, registers: &mut [T::Vector<S>; MAX_LANES]) {
-        let (at, wide) = (registers.as_mut_ptr(), size_of::<T>() == 8);
-        // SAFETY: a value of `S` exists only where its instructions do. A vector is plain data of the size of its register, of any
-        // alignment.
+    pub fn transpose<T: Number, S: Simd>(simd: S, registers: &mut [T::Vector<S>; MAX_LANES]) {
+        let at: *mut RealVector<T, S> = registers.as_mut_ptr().cast();
+        if T::PARTS == 1 {
+            // SAFETY: a register of real numbers is just that.
+            unsafe { transpose_reals::<T, S>(simd, at) };
+            return;
+        }
+        for part in 0..T::PARTS {
+            // SAFETY: a register of complex numbers is one of their real and one of their imaginary parts.
+            unsafe {
+                let mut reals = [*at; MAX_LANES];
+                for i in 0..T::lanes::<S>() {
+                    reals[i] = *at.add(i * T::PARTS + part);
+                }
+                transpose_reals::<T, S>(simd, reals.as_mut_ptr());
+                for i in 0..T::lanes::<S>() {
+                    *at.add(i * T::PARTS + part) = reals[i];
+                }
+            }
+        }
+    }
+
+    /// As [`transpose`], for registers of the real numbers of a T.
+    ///
+    /// # Safety
+    /// There are as many of them as they have lanes.
+    #[cfg_attr(not(unoptimized), inline(always))]
+    unsafe fn transpose_reals<T: Number, S: Simd>(simd: S, at: *mut RealVector<T, S>) {
+        let wide = size_of::<T::Part>() == 8;
+        // SAFETY: the caller guarantees the registers. A value of `S` exists only where its instructions do. A vector is plain data of
+        // the size of its register, of any alignment.
         unsafe {
             match (is_avx512(simd), is_avx2(simd)) {
                 (true, _) if wide => avx512_f64(at.cast()),

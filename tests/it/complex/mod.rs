@@ -39,6 +39,9 @@ macro_rules! in_precision {
 }
 
 mod accuracy;
+mod batch;
+mod batch_calls;
+mod batch_rows;
 mod carried;
 mod drift;
 mod edge;

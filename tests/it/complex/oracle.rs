@@ -85,7 +85,7 @@ pub fn backward_error<T: Complex>(
 }
 
 /// √M_ii.
-fn row_scale<T: Complex>(l: MatRef<'_, T>, v: MatRef<'_, T>, weights: &[T::Re], i: usize) -> f64 {
+pub fn row_scale<T: Complex>(l: MatRef<'_, T>, v: MatRef<'_, T>, weights: &[T::Re], i: usize) -> f64 {
     let of_l: f64 = (0..=i).map(|j| l[(i, j)].c64().norm_sqr()).sum();
     let of_v: f64 = (0..v.ncols()).map(|r| v[(i, r)].c64().norm_sqr() * weights[r].f64().abs()).sum();
     (of_l + of_v).sqrt()
