@@ -22,12 +22,12 @@ independent. `expect_inertia` makes that a test in each step: a change that viol
     pip install cholupdate scipy threadpoolctl [proxsuite quadprog daqp piqp]
     python python/examples/qp.py [--quick] [--check] [--sizes 100 200 400] [--repeats 5]
 
-For each sequence of `qp_problems.py` it prints the numbers of variables, constraints and problems, how many constraints were
-active in a problem, at most, how many came and went in all, and the times for the whole sequence: of this solver with `Ldlt` and
-with `numpy.linalg.solve`, and of those solvers of `qp_peers.py` that are there. All work on one thread. A time is the median of
-`--repeats` runs. The optimality conditions of each solution are checked, and the largest violation of them is printed, relative
-to the terms of which it is the sum; so is the largest relative difference of a solution to that with `numpy.linalg.solve`, and to
-that of any other solver. With --check each step with `Ldlt` is compared with `numpy.linalg.solve`.
+For each sequence of `qp_problems.py` it prints, as a row of a table: n, the constraints and the problems; how many constraints
+were active in a problem, at most, and how many came and went in all; the milliseconds for the whole sequence, of this solver with
+`Ldlt` and with `numpy.linalg.solve` (refactoring), and of those solvers of `qp_peers.py` that are there; the largest violation of
+the optimality conditions, relative to the terms of which it is the sum; and the largest relative differences of a solution to
+that with `numpy.linalg.solve` and to that of another solver. All work on one thread. A time is the median of `--repeats` runs.
+With --check each step with `Ldlt` is compared with `numpy.linalg.solve`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import qp_peers
@@ -45,6 +45,7 @@ from threadpoolctl import threadpool_limits
 
 import cholupdate as cu
 
+T = TypeVar("T")
 UNIT = np.finfo(np.float64).eps / 2.0
 FEASIBLE = 1e-9
 """A constraint is violated if it is by more than this."""
@@ -74,7 +75,7 @@ class Kept:
         self.factor.remove(self.n + at)
 
     def solve(self, rhs: np.ndarray) -> np.ndarray:
-        return self.factor.solve(rhs)
+        return np.asarray(self.factor.solve(rhs))
 
 
 class Refactored:
@@ -132,7 +133,7 @@ class Solver:
         self.least_curvature = 1e-13 / float(np.linalg.norm(h))
 
     def normal(self, problem: Problem, constraint: int) -> np.ndarray:
-        return problem.a[constraint] if constraint >= 0 else -problem.a[~constraint]
+        return np.asarray(problem.a[constraint] if constraint >= 0 else -problem.a[~constraint])
 
     def limits(self, problem: Problem) -> np.ndarray:
         lower = self.active < 0
@@ -217,20 +218,21 @@ def solved(problems: list[Problem], kkt: Callable[[np.ndarray], Kkt]) -> tuple[l
     return [solver.solve(problem) for problem in problems], solver
 
 
-def median_ms(call: Callable[[], object], repeats: int) -> float:
-    times = list[float]()
+def timed(call: Callable[[], T], repeats: int) -> tuple[float, T]:
+    """The median of the times in ms, and what the first call has returned."""
+    times, returned = list[float](), list[T]()
     for _ in range(repeats):
         start = time.perf_counter()
-        call()
+        returned.append(call())
         times.append(time.perf_counter() - start)
-    return 1e3 * float(np.median(times))
+    return 1e3 * float(np.median(times)), returned[0]
 
 
 def apart(ours: list[np.ndarray], theirs: list[np.ndarray]) -> float:
     return max(float(np.linalg.norm(x - y) / np.linalg.norm(y)) for x, y in zip(ours, theirs, strict=True))
 
 
-def row(make: qp_problems.Sequence, n: int, repeats: int, check: bool) -> str:
+def row(make: qp_problems.Sequence, n: int, repeats: int, check: bool) -> list[str]:
     """Makes a sequence, solves it by all, and checks the solutions."""
     made: list[Solver] = []
 
@@ -240,23 +242,29 @@ def row(make: qp_problems.Sequence, n: int, repeats: int, check: bool) -> str:
         return made[0].solve(problem)[0]
 
     problems = make(n, np.random.default_rng(20), solve)
-    ours, solver = solved(problems, Kept)
-    worst = max(violation(problem, x, duals) for problem, (x, duals) in zip(problems, ours, strict=True))
-    assert worst <= 1e-9
-    solutions = [x for x, _ in ours]
-    refactored = apart(solutions, [x for x, _ in solved(problems, Refactored)[0]])
-    assert refactored <= 1e-8
+    kept_ms, (found, solver) = timed(lambda: solved(problems, Kept), repeats)
+    ours = [x for x, _ in found]
+    violated = max(violation(problem, x, duals) for problem, (x, duals) in zip(problems, found, strict=True))
+    assert violated <= 1e-9
+    refactored_ms, (found, _) = timed(lambda: solved(problems, Refactored), repeats)
+    refactored = apart(ours, [x for x, _ in found])
+    assert refactored <= 1e-9
 
-    kept_ms, refactored_ms = (median_ms(lambda kkt=kkt: solved(problems, kkt), repeats) for kkt in (Kept, Refactored))
-    others, farthest = "", 0.0
+    others, farthest = list[float](), 0.0
     for runs in qp_peers.available(problems).values():
-        farthest = max([farthest] + [apart(solutions, run()) for run in runs])
-        others += f" {min(median_ms(run, repeats) for run in runs):>9.1f}"
+        outcomes = [timed(run, repeats) for run in runs]
+        farthest = max(farthest, *(apart(ours, solutions) for _, solutions in outcomes))
+        others.append(min(ms for ms, _ in outcomes))
     assert farthest <= 1e-5
-    return (
-        f"{make.__name__:<11} {solver.n:>4} {len(problems[-1].upper):>5} {len(problems):>8} {solver.most:>6} {solver.came:>5} "
-        f"{solver.went:>5} {kept_ms:>9.1f} {refactored_ms:>9.1f}{others} {worst:>9.0e} {refactored:>9.0e} {farthest:>9.0e}"
-    )
+
+    counts = [solver.n, len(problems[-1].upper), len(problems), solver.most, solver.came, solver.went]
+    milliseconds = [f"{ms:.3g}" if ms < 1e3 else f"{ms:.0f}" for ms in (kept_ms, refactored_ms, *others)]
+    errors = [f"{error:.0e}" for error in (violated, refactored, farthest)]
+    return [make.__name__, *map(str, counts), *milliseconds, *errors]
+
+
+def print_row(cells: list[str]) -> None:
+    print("|", " | ".join(cells), "|", flush=True)
 
 
 def main() -> None:
@@ -268,13 +276,13 @@ def main() -> None:
     given = parser.parse_args()
     threadpool_limits(1)
 
-    names = ["Ldlt", "numpy", *qp_peers.installed()]
-    columns = " ".join(f"{name:>9}" for name in names)
-    print(f"{'':>50} {'ms of the sequence':<{len(columns)}} {'violation':>9} {'numpy':>9} {'others':>9}")
-    print(f"{'sequence':<11} {'n':>4} {'rows':>5} {'problems':>8} {'active':>6} {'came':>5} {'went':>5} {columns} {'':>9} {'apart':>9} {'apart':>9}")
+    names = ["sequence", "n", "rows", "problems", "active", "came", "went", "`Ldlt`", "refactoring", *qp_peers.installed()]
+    names += ["violation", "apart", "others apart"]
+    print_row(names)
+    print_row(["---"] * len(names))
     for make in (qp_problems.independent, qp_problems.correlation, qp_problems.control):
         for n in [40] if given.quick else given.sizes:
-            print(row(make, n, 1 if given.quick else given.repeats, given.check or given.quick), flush=True)
+            print_row(row(make, n, 1 if given.quick else given.repeats, given.check or given.quick))
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def correlation(n: int, rng: np.random.Generator, solve: Solve) -> list[Problem]
     that of generalized least squares, Browne, S. Afr. Statist. J. 8, 1974). The variables are the p (p − 1) / 2 entries of X
     below its diagonal, at most n. X is positive semidefinite if vᵀ X v ≥ 0 for all v. The first problem has no such constraint;
     each later one has those of the eigenvectors of the last solution with negative eigenvalues (cutting planes: Kelley 1960),
-    until no eigenvalue is below −1e-6.
+    until no eigenvalue is below −1e-4.
 
     C has the correlations of p series with three common factors and 2 p samples, of which a third is missing: each correlation is
     that of the samples which both series have.
@@ -72,7 +72,7 @@ def correlation(n: int, rng: np.random.Generator, solve: Solve) -> list[Problem]
         x = np.eye(p)
         x[i, j] = x[j, i] = solve(problem)
         eigenvalues, v = np.linalg.eigh(x)
-        v = v[:, eigenvalues < -1e-6]
+        v = v[:, eigenvalues < -1e-4]
         if v.shape[1] == 0:
             return problems
         # vᵀ X v = 1 + 2 Σ v_i v_j x_ij.
@@ -93,7 +93,7 @@ def control(n: int, rng: np.random.Generator, solve: Solve) -> list[Problem]:
     0.5 between masses 1 and 2, 3 and 5, 4 and 6, for n / 3 periods of 0.5. No mass may move by more than 4. The cost is half the
     sum of ‖x‖² + ‖u‖², with that of the linear-quadratic regulator for the last x. The states are eliminated (condensed), x_t =
     Fᵗ x_0 + Σ Fᵗ⁻¹⁻ˢ B u_s, so the variables are the inputs. In each period a problem is solved, its first input is applied, and
-    each mass is pushed to another velocity, by up to 1. In all 20 problems H and A are the same, g and the limits differ.
+    the velocities change by random amounts of up to 1. In all 20 problems H and A are the same, g and the limits differ.
     """
     masses, states, inputs, horizon = 6, 12, 3, n // 3
     n = inputs * horizon
@@ -110,10 +110,10 @@ def control(n: int, rng: np.random.Generator, solve: Solve) -> list[Problem]:
     for t in range(horizon):
         forced[np.arange(t, horizon), :, np.arange(horizon - t)] = power @ b
         free[t] = power = f @ power
-    moved, forced = forced[:, :masses].reshape(-1, n), forced.reshape(-1, n)
-    weighted = forced.copy()
-    weighted[-states:] = solve_discrete_are(f, b, np.eye(states), np.eye(inputs)) @ forced[-states:]
-    h, a = np.eye(n) + forced.T @ weighted, np.vstack([np.eye(n), moved])
+    moved, all_forced = forced[:, :masses].reshape(-1, n), forced.reshape(-1, n)
+    weighted = all_forced.copy()
+    weighted[-states:] = solve_discrete_are(f, b, np.eye(states), np.eye(inputs)) @ all_forced[-states:]
+    h, a = np.eye(n) + all_forced.T @ weighted, np.vstack([np.eye(n), moved])
     limit = np.repeat([0.5, 4.0], [n, len(moved)])
 
     problems, state = list[Problem](), np.concatenate([rng.uniform(-3.0, 3.0, masses), np.zeros(masses)])
