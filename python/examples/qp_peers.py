@@ -1,7 +1,8 @@
 """Other solvers of quadratic programs, for `qp.py`: each that can be imported, with what it offers for a sequence of problems.
 
-Each function takes a sequence and returns one or more ways to solve it. Data in the form that a solver takes, such as constraints
-of one side, are made outside of them, and so are not timed; what the solver keeps from problem to problem is made within.
+Each function takes a sequence and returns one or more ways to solve it, to a tolerance if the solver has one. Data in the form
+that a solver takes, such as constraints of one side, are made outside of them, and so are not timed; what the solver keeps from
+problem to problem is made within.
 """
 
 from __future__ import annotations
@@ -15,20 +16,17 @@ from typing import Any
 import numpy as np
 from qp_problems import Problem
 
-TOLERANCE = 1e-9
-"""Of the optimality conditions, where a solver has one."""
-
 Run = Callable[[], list[np.ndarray]]
 """Solves the problems of a sequence."""
 
 
-def proxsuite(problems: list[Problem]) -> list[Run]:
+def proxsuite(problems: list[Problem], tolerance: float) -> list[Run]:
     """ProxQP: a proximal augmented Lagrangian method, on an LDLᵀ factor that it updates too.
 
     One object for the sequence, which begins with the last solution, or with that without inequalities. It takes bounds as
     bounds. Its number of constraints is fixed, so rows that come later are zero, without limits, until then. The duality gap is
-    checked, as a solution for other limits could else remain. (WARM_START_WITH_PREVIOUS_RESULT, which keeps the penalties as
-    well, stops at errors of up to 1e-4.)
+    checked, as without it a λ of the last problem may remain at a constraint that is no longer active.
+    (WARM_START_WITH_PREVIOUS_RESULT, which keeps the penalties as well, leaves errors a hundred times as large.)
     """
     proxqp = importlib.import_module("proxsuite").proxqp
     n, bounds, rows = len(problems[0].g), problems[0].bounds, len(problems[-1].upper) - problems[0].bounds
@@ -47,8 +45,8 @@ def proxsuite(problems: list[Problem]) -> list[Run]:
     def run(start: str) -> list[np.ndarray]:
         qp = proxqp.dense.QP(n, 0, rows, bounds > 0)
         settings = qp.settings
-        settings.eps_abs, settings.eps_rel, settings.initial_guess = TOLERANCE, 0.0, getattr(proxqp, start)
-        settings.check_duality_gap, settings.eps_duality_gap_abs = True, TOLERANCE
+        settings.eps_abs, settings.eps_rel, settings.initial_guess = tolerance, 0.0, getattr(proxqp, start)
+        settings.check_duality_gap, settings.eps_duality_gap_abs = True, tolerance
         solutions = list[np.ndarray]()
         for new in data:
             if solutions:
@@ -63,7 +61,7 @@ def proxsuite(problems: list[Problem]) -> list[Run]:
     return [partial(run, "COLD_START_WITH_PREVIOUS_RESULT"), partial(run, "EQUALITY_CONSTRAINED_INITIAL_GUESS")]
 
 
-def quadprog(problems: list[Problem]) -> list[Run]:
+def quadprog(problems: list[Problem], _: float) -> list[Run]:
     """quadprog: the dual active-set method of Goldfarb and Idnani. It keeps nothing; it takes the inverse of a factor of H."""
     solve_qp = importlib.import_module("quadprog").solve_qp
     data = list[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]]()
@@ -80,7 +78,7 @@ def quadprog(problems: list[Problem]) -> list[Run]:
     return [run]
 
 
-def daqp(problems: list[Problem]) -> list[Run]:
+def daqp(problems: list[Problem], tolerance: float) -> list[Run]:
     """DAQP: a dual active-set method on an LDLᵀ factor that it updates too. It begins with the last active constraints."""
     module = importlib.import_module("daqp")
     same = all(len(problem.upper) == len(problems[0].upper) for problem in problems)
@@ -95,7 +93,7 @@ def daqp(problems: list[Problem]) -> list[Run]:
                 model = module.Model()
                 duals = np.concatenate([duals, np.zeros(len(upper) - len(duals))])
                 model.setup(h, g, a, upper, lower, dual_start=duals if solutions else None)
-                model.settings = {"primal_tol": TOLERANCE, "dual_tol": TOLERANCE}
+                model.settings = {"primal_tol": tolerance, "dual_tol": tolerance}
             x, _, flag, info = model.solve()
             assert flag == 1, flag
             duals = info["lam"]
@@ -105,7 +103,7 @@ def daqp(problems: list[Problem]) -> list[Run]:
     return [run]
 
 
-def piqp(problems: list[Problem]) -> list[Run]:
+def piqp(problems: list[Problem], tolerance: float) -> list[Run]:
     """PIQP: a proximal interior-point method. It keeps its memory and its preconditioner."""
     module = importlib.import_module("piqp")
     same = all(len(problem.upper) == len(problems[0].upper) for problem in problems)
@@ -128,7 +126,7 @@ def piqp(problems: list[Problem]) -> list[Run]:
                 solver = module.DenseSolver()
                 settings = solver.settings
                 settings.preconditioner_reuse_on_update = True
-                settings.eps_abs = settings.eps_duality_gap_abs = TOLERANCE
+                settings.eps_abs = settings.eps_duality_gap_abs = tolerance
                 settings.eps_rel = settings.eps_duality_gap_rel = 0.0
                 solver.setup(P=h, **new)
             assert solver.solve() == module.PIQP_SOLVED
@@ -145,5 +143,5 @@ def installed() -> list[str]:
     return [name for name in ALL if importlib.util.find_spec(name.lower())]
 
 
-def available(problems: list[Problem]) -> dict[str, list[Run]]:
-    return {name: ALL[name](problems) for name in installed()}
+def available(problems: list[Problem], tolerance: float) -> dict[str, list[Run]]:
+    return {name: ALL[name](problems, tolerance) for name in installed()}

@@ -27,12 +27,16 @@ class Problem:
     bounds: int = 0
     """The first rows of A that are those of the identity: bounds of single variables."""
 
+    def times(self, x: np.ndarray) -> np.ndarray:
+        """A x."""
+        return np.concatenate([x[: self.bounds], self.a[self.bounds :] @ x])
+
 
 Solve = Callable[[Problem], np.ndarray]
 Sequence = Callable[[int, np.random.Generator, Solve], list[Problem]]
 
 
-def independent(n: int, rng: np.random.Generator, solve: Solve) -> list[Problem]:
+def random(n: int, rng: np.random.Generator, solve: Solve) -> list[Problem]:
     """One problem with 2 n constraints. Their normals are close to each other, so that many come and go."""
     x = rng.standard_normal((n, 2 * n))
     h = x @ x.T / (2 * n) + 0.05 * np.eye(n)
