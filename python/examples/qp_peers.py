@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,26 +21,41 @@ Run = Callable[[], list[np.ndarray]]
 """Solves the problems of a sequence."""
 
 
+def with_all_rows(problems: list[Problem]) -> list[Problem]:
+    """For solvers that keep the number of constraints: those of later problems are zero, without limits."""
+    rows = len(problems[-1].upper)
+
+    def padded(p: Problem) -> Problem:
+        later = rows - len(p.upper)
+        lower = np.pad(p.lower, (0, later), constant_values=-np.inf)
+        upper = np.pad(p.upper, (0, later), constant_values=np.inf)
+        return replace(p, a=np.pad(p.a, ((0, later), (0, 0))), lower=lower, upper=upper)
+
+    return [padded(p) if len(p.upper) < rows else p for p in problems]
+
+
+def same_rows(problems: list[Problem], at: int) -> bool:
+    """Whether A is that of the problem before. It differs only if there are further rows."""
+    return at > 0 and len(problems[at].upper) == len(problems[at - 1].upper)
+
+
 def proxsuite(problems: list[Problem], tolerance: float) -> list[Run]:
     """ProxQP: a proximal augmented Lagrangian method, on an LDLᵀ factor that it updates too.
 
     One object for the sequence, which begins with the last solution, or with that without inequalities. It takes bounds as
-    bounds. Its number of constraints is fixed, so rows that come later are zero, without limits, until then. The duality gap is
-    checked, as without it a λ of the last problem may remain at a constraint that is no longer active.
+    bounds. The duality gap is checked, as without it a λ of the last problem may remain at a constraint that is no longer active.
     (WARM_START_WITH_PREVIOUS_RESULT, which keeps the penalties as well, leaves errors a hundred times as large.)
     """
     proxqp = importlib.import_module("proxsuite").proxqp
     n, bounds, rows = len(problems[0].g), problems[0].bounds, len(problems[-1].upper) - problems[0].bounds
-    data, known = list[dict[str, np.ndarray]](), -1
-    for p in problems:
-        free = rows + bounds - len(p.upper)
-        lower, upper = np.pad(p.lower[bounds:], (0, free)), np.pad(p.upper[bounds:], (0, free))
-        lower[rows - free :], upper[rows - free :] = -1e20, 1e20
-        new = {"g": p.g, "l": np.maximum(lower, -1e20), "u": upper}
+    data = list[dict[str, np.ndarray]]()
+    for p in with_all_rows(problems):
+        lower, upper = np.maximum(p.lower[bounds:], -1e20), np.minimum(p.upper[bounds:], 1e20)
+        new = {"g": p.g, "l": lower, "u": upper}
         if bounds:
             new |= {"l_box": p.lower[:bounds], "u_box": p.upper[:bounds]}
-        if known != len(p.upper):
-            new["C"], known = np.pad(p.a[bounds:], ((0, free), (0, 0))), len(p.upper)
+        if not same_rows(problems, len(data)):
+            new["C"] = p.a[bounds:]
         data.append(new)
 
     def run(start: str) -> list[np.ndarray]:
@@ -79,24 +95,28 @@ def quadprog(problems: list[Problem], _: float) -> list[Run]:
 
 
 def daqp(problems: list[Problem], tolerance: float) -> list[Run]:
-    """DAQP: a dual active-set method on an LDLᵀ factor that it updates too. It begins with the last active constraints."""
+    """DAQP: a dual active-set method on an LDLᵀ factor that it updates too.
+
+    One object for the sequence, which keeps the factor of H and begins with the last active constraints.
+    """
     module = importlib.import_module("daqp")
-    same = all(len(problem.upper) == len(problems[0].upper) for problem in problems)
-    data = [(p.h, p.g, np.ascontiguousarray(p.a[p.bounds :]), p.upper, np.maximum(p.lower, -1e30)) for p in problems]
+    data = list[dict[str, np.ndarray]]()
+    for p in with_all_rows(problems):
+        new = {"f": p.g, "bupper": np.minimum(p.upper, 1e30), "blower": np.maximum(p.lower, -1e30)}
+        if not same_rows(problems, len(data)):
+            new["A"] = np.ascontiguousarray(p.a[p.bounds :])
+        data.append(new)
 
     def run() -> list[np.ndarray]:
-        solutions, duals, model = list[np.ndarray](), np.zeros(0), module.Model()
-        for h, g, a, upper, lower in data:
-            if solutions and same:
-                model.update(f=g, bupper=upper, blower=lower)
+        solutions, model = list[np.ndarray](), module.Model()
+        for new in data:
+            if solutions:
+                model.update(**new)
             else:
-                model = module.Model()
-                duals = np.concatenate([duals, np.zeros(len(upper) - len(duals))])
-                model.setup(h, g, a, upper, lower, dual_start=duals if solutions else None)
+                model.setup(H=problems[0].h, **new)
                 model.settings = {"primal_tol": tolerance, "dual_tol": tolerance}
-            x, _, flag, info = model.solve()
+            x, _, flag, _ = model.solve()
             assert flag == 1, flag
-            duals = info["lam"]
             solutions.append(x)
         return solutions
 
