@@ -64,6 +64,38 @@ fn every_matrix_in_single_precision() {
     every_matrix::<c32>(Cpu::threads(2));
 }
 
+/// Columns of one sign, which the kernels of a positive definite matrix apply to columns of L of one sign.
+fn few_columns<T: Complex>(orders: &[usize]) {
+    let random = &mut rng(12);
+    let mut worst = 0.0_f64;
+    for matrix in MATRICES {
+        for &n in orders {
+            for (k, scale) in [(1, 1.0), (1, 1e3), (2, 1e-2), (3, 1.0), (4, 30.0)] {
+                let a = turned::<T>(matrix, n, random);
+                let what = format!("{matrix:?}, n {n}, k {k}, scale {scale:e}");
+                let Ok(mut factor) = Ldlt::new_in(&a, Cpu::sequential()) else { continue };
+                let v = columns(n, k, scale, random);
+                let size = random.random_range(0.1..1.0);
+                for weight in [size, -size, -0.5, 0.5] {
+                    let weights = parts::<T>(&vec![weight; k]);
+                    worst = checked(&mut factor, &v, &weights, &what).map_or(worst, |error| error.max(worst));
+                }
+            }
+        }
+    }
+    println!("largest error: {worst:.2} of the bound");
+}
+
+#[test]
+fn few_columns_in_double_precision() {
+    few_columns::<c64>(&[1, 2, 9, 31, 64, 131]);
+}
+
+#[test]
+fn few_columns_in_single_precision() {
+    few_columns::<c32>(&[1, 3, 8, 33, 70]);
+}
+
 #[test]
 fn new_factors_are_those_of_their_matrices() {
     let random = &mut rng(11);
