@@ -3,7 +3,7 @@
 use super::coefficients::Kind;
 use super::{BLOCK, Coefficients, LowRank};
 use crate::cpu::kernels::apply::{Full, Masked, Rows};
-use crate::cpu::kernels::shape::{TILES_AHEAD, wide};
+use crate::cpu::kernels::shape::{TILES_AHEAD, in_registers, wide};
 use crate::host::isa::prefetch;
 use crate::number::{Float, Number};
 use core::ops::Range;
@@ -157,6 +157,10 @@ impl<T: Number> LowRank<T> {
         // Whole lines, from the start of a line on. Of a single register a part may be real.
         let lines = |rows: usize| (rows * size_of::<T>()).is_multiple_of(64);
         let streamed = self.stream && RV > 1 && lines(row) && lines(RV * lanes);
+        // Of 16 registers, L, its changes and its new entries leave too few for V if all are processed side by side.
+        let at_once = if in_registers::<S>() { RV } else { RV.min(2) };
+        let (large, written) = (self.large, !self.l.dst.is_null());
+        let (src_stride, dst_stride) = (self.l.src_stride, self.l.dst_stride);
         // SAFETY: all accesses: the caller guarantees the real rows and the columns.
         unsafe {
             let mut v = [[zero; RV]; K];
@@ -165,54 +169,59 @@ impl<T: Number> LowRank<T> {
                     v[r][i] = real.load_v(simd, i, self.v(row + i * lanes, r), self.apart());
                 }
             }
-            let columns =
-                coefficients.iter().zip(columns.clone().step_by(BLOCK)).flat_map(|(of_block, first)| {
-                    (first..columns.end.min(first + BLOCK))
-                        .enumerate()
-                        .map(move |(j, column)| (of_block, j, column))
-                });
-            for (of_block, j, column) in columns {
-                let (src, dst) = (self.src(row, column), self.dst(row, column));
-                prefetch::<1, T>(src.wrapping_add(RV * lanes), RV * lanes);
-                if self.large {
-                    prefetch::<2, T>(src.wrapping_add(TILES_AHEAD * RV * lanes), RV * lanes);
-                }
-                let (mut old, mut change) = ([zero; RV], [zero; RV]);
-                for i in 0..RV {
-                    old[i] = real.load(simd, i, src.add(i * lanes));
-                }
-                let mut new = old;
-                for r in 0..K {
-                    if INTERCHANGED && of_block[r].interchanges[j] != T::ZERO {
-                        for i in 0..RV {
-                            let (l, minus) = (new[i], r >= self.plus);
-                            (new[i], v[r][i]) = of_block[r].change_places(simd, j, l, v[r][i], minus);
-                            (old[i], change[i]) = (new[i], zero);
+            // Pointers and not indices: the loop over columns is short, and what it keeps in memory delays it.
+            let mut src = self.src(row, columns.start);
+            let mut dst = self.l.dst.wrapping_offset(columns.start as isize * dst_stride).wrapping_add(row);
+            let mut left = columns.len();
+            for of_block in coefficients {
+                let width = left.min(BLOCK);
+                left -= width;
+                for j in 0..width {
+                    prefetch::<1, T>(src.wrapping_add(RV * lanes), RV * lanes);
+                    if large {
+                        prefetch::<2, T>(src.wrapping_add(TILES_AHEAD * RV * lanes), RV * lanes);
+                    }
+                    for first in (0..RV).step_by(at_once) {
+                        let some = first..RV.min(first + at_once);
+                        let (mut old, mut change) = ([zero; RV], [zero; RV]);
+                        for i in some.clone() {
+                            old[i] = real.load(simd, i, src.add(i * lanes));
                         }
-                        continue;
+                        let mut new = old;
+                        for r in 0..K {
+                            if INTERCHANGED && of_block[r].interchanges[j] != T::ZERO {
+                                for i in some.clone() {
+                                    let (l, minus) = (new[i], r >= self.plus);
+                                    (new[i], v[r][i]) = of_block[r].change_places(simd, j, l, v[r][i], minus);
+                                    (old[i], change[i]) = (new[i], zero);
+                                }
+                                continue;
+                            }
+                            let Coefficients { p, x, g, .. } = &of_block[r];
+                            let (p, g) = (T::splat(simd, p[j]), T::splat(simd, g[j]));
+                            let x = T::Part::splat(simd, x[j].real());
+                            for i in some.clone() {
+                                let l = new[i];
+                                let d = T::mul_add(simd, g, v[r][i], T::vtimes(simd, x, l));
+                                change[i] = if r == 0 { d } else { T::vadd(simd, change[i], d) };
+                                new[i] = T::vadd(simd, old[i], change[i]);
+                                let both = if (K == 1 && T::PARTS == 1) || self.kind(r) == Kind::AfterPlus {
+                                    T::times_add(simd, two, l, d)
+                                } else {
+                                    T::vadd(simd, l, new[i])
+                                };
+                                v[r][i] = T::neg_mul_add(simd, p, both, v[r][i]);
+                            }
+                        }
+                        for i in some {
+                            if streamed {
+                                T::stream::<S>(dst.add(i * lanes), new[i]);
+                            } else if written {
+                                real.store(simd, i, dst.add(i * lanes), new[i]);
+                            }
+                        }
                     }
-                    let Coefficients { p, x, g, .. } = &of_block[r];
-                    let (p, g) = (T::splat(simd, p[j]), T::splat(simd, g[j]));
-                    let x = T::Part::splat(simd, x[j].real());
-                    for i in 0..RV {
-                        let l = new[i];
-                        let d = T::mul_add(simd, g, v[r][i], T::vtimes(simd, x, l));
-                        change[i] = if r == 0 { d } else { T::vadd(simd, change[i], d) };
-                        new[i] = T::vadd(simd, old[i], change[i]);
-                        let both = if (K == 1 && T::PARTS == 1) || self.kind(r) == Kind::AfterPlus {
-                            T::times_add(simd, two, l, d)
-                        } else {
-                            T::vadd(simd, l, new[i])
-                        };
-                        v[r][i] = T::neg_mul_add(simd, p, both, v[r][i]);
-                    }
-                }
-                for i in 0..RV {
-                    if streamed {
-                        T::stream::<S>(dst.add(i * lanes), new[i]);
-                    } else if !dst.is_null() {
-                        real.store(simd, i, dst.add(i * lanes), new[i]);
-                    }
+                    (src, dst) = (src.wrapping_offset(src_stride), dst.wrapping_offset(dst_stride));
                 }
             }
             for r in 0..K {
