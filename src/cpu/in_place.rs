@@ -2,7 +2,8 @@
 
 use super::engine::Cpu;
 use super::kernels::entries::Entries;
-use super::sweep::{SweepMemory, sweep};
+use super::staged::SweepMemory;
+use super::sweep::sweep;
 use crate::check::{extent, finite_lower};
 use crate::error::Error;
 use crate::guarded::Guarded;

@@ -7,7 +7,8 @@
 //! | `resize` | insertion, removal and reordering of rows and columns |
 //! | `moves` | moves of rows and columns within the memory of L |
 //! | `in_place`, `out_of_place` | modification of an L in the caller's memory; the same with L' in other memory |
-//! | `sweep` | a sweep: packs V, then runs one of the schedules |
+//! | `staged` | V in tiles, and the working memory of a sweep |
+//! | `sweep` | a sweep with a staged V: runs one of the schedules |
 //! | `signature`, `runs` | a sweep over L S Lᵀ with S = diag(±1); the same for a V of few columns |
 //! | `small` | a modification of a small L, without a sweep |
 //! | `serial`, `workers` | the schedules: on one thread, and on several |
@@ -38,6 +39,8 @@ pub(crate) mod signature;
 mod small;
 #[allow(unsafe_code, reason = "threads share the right-hand sides row by row")]
 pub(crate) mod solve;
+#[allow(unsafe_code, reason = "reads V from raw memory")]
+mod staged;
 #[allow(unsafe_code, reason = "asks for the steps of panels")]
 mod sweep;
 pub(crate) mod tuning;

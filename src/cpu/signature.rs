@@ -2,7 +2,8 @@
 
 use super::kernels::entries::Entries;
 use super::kernels::signature::{BlockChange, OneColumn, SignatureJob};
-use super::sweep::{Kind, SweepMemory, run, run_asking};
+use super::staged::{Kind, SweepMemory};
+use super::sweep::{run, run_asking};
 use super::tuning;
 use super::workers::Chunk;
 use crate::element::Element;

@@ -3,7 +3,7 @@
 use super::kernels::entries::Entries;
 use super::kernels::job::Job;
 use super::serial;
-use super::sweep::{SweepMemory, plan};
+use super::staged::{SweepMemory, plan};
 use super::workers::{Workers, cut};
 use crate::Cpu;
 use crate::element::Element;

@@ -318,7 +318,7 @@ impl Worker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::sweep::plan;
+    use crate::cpu::staged::plan;
     use crate::cpu::tests::{in_place, staged};
     use crate::host::isa::Isa;
     use crate::host::layout::lower;
