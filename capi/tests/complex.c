@@ -68,28 +68,41 @@ static void reference_adjoint(int64_t n, const number *a, number *b) {
 #define PENDING cholupdate_z_pending
 #define EXTENSION cholupdate_z_extension
 #define NAME(verb) cholupdate_z_##verb
+#define LDLT cholupdate_z_ldlt
+#define BORDERED cholupdate_z_ldlt_extension
+#define OF(verb) cholupdate_z_ldlt_##verb
 #include "complex.h"
 #include "complex_refusals.h"
+#include "complex_ldlt.h"
 #undef REAL
 #undef NUMBER
 #undef TYPE
 #undef PENDING
 #undef EXTENSION
 #undef NAME
+#undef LDLT
+#undef BORDERED
+#undef OF
 #define REAL float
 #define NUMBER cholupdate_c32
 #define TYPE cholupdate_c
 #define PENDING cholupdate_c_pending
 #define EXTENSION cholupdate_c_extension
 #define NAME(verb) cholupdate_c_##verb
+#define LDLT cholupdate_c_ldlt
+#define BORDERED cholupdate_c_ldlt_extension
+#define OF(verb) cholupdate_c_ldlt_##verb
 #include "complex.h"
 #include "complex_refusals.h"
+#include "complex_ldlt.h"
 
 int main(void) {
     cholupdate_z_all();
     cholupdate_c_all();
     cholupdate_z_refuses();
     cholupdate_c_refuses();
+    cholupdate_z_ldlt_all();
+    cholupdate_c_ldlt_all();
     puts("complex: ok");
     return 0;
 }
