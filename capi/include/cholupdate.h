@@ -53,9 +53,9 @@
  * cholupdate_c64 and cholupdate_c32. A is Hermitian, and ^H, which is the conjugate transpose, takes the place of ^T everywhere:
  * A = L L^H with a real positive diagonal of L, for an `uplo` of 'U' A = R^H R and R = L^H, and a modification is A + V diag(w) V^H.
  * Names with _lt are for L^H. The imaginary part of the diagonal of A is not read. Weights, a decay, sums of squares, log det A, a
- * condition number and reports are real. There are all functions for a factor of a positive definite matrix, its modifications in
- * flight and its extensions, except for those on arrays in the memory of a GPU and cholupdate_d_modify_array(). The engine is
- * CHOLUPDATE_CPU; a complex factor on another one is refused with INVALID_ARGUMENT.
+ * condition number, the signs of S and reports are real. There are all functions for a factor of a positive definite matrix, its
+ * modifications in flight and its extensions, and for that of an indefinite one, except for those on arrays in the memory of a GPU and
+ * cholupdate_d_modify_array(). The engine is CHOLUPDATE_CPU; a complex factor on another one is refused with INVALID_ARGUMENT.
  */
 
 
@@ -218,6 +218,17 @@ typedef struct cholupdate_c cholupdate_c;
 typedef struct cholupdate_c_extension cholupdate_c_extension;
 
 /**
+ * A factor L S L^H in complex single precision, of a Hermitian, possibly indefinite matrix A (n x n).
+ */
+typedef struct cholupdate_c_ldlt cholupdate_c_ldlt;
+
+/**
+ * A factor in complex single precision, of a possibly indefinite A bordered by r rows and columns. The factor of A is not
+ * changed, so many extensions can share one.
+ */
+typedef struct cholupdate_c_ldlt_extension cholupdate_c_ldlt_extension;
+
+/**
  * A modification in flight, which has exclusive use of the factor: from cholupdate_c_submit() until
  * cholupdate_c_pending_wait() or a solve that takes it has returned its outcome, or cholupdate_c_pending_free() has freed
  * it. In between every other function of the factor, except cholupdate_c_order() and cholupdate_c_free(), returns
@@ -245,6 +256,12 @@ typedef struct cholupdate_d_extension cholupdate_d_extension;
  * A factor L S L^T in double precision, of a symmetric, possibly indefinite matrix A (n x n).
  */
 typedef struct cholupdate_d_ldlt cholupdate_d_ldlt;
+
+/**
+ * A factor in double precision, of a possibly indefinite A bordered by r rows and columns. The factor of A is not changed, so many
+ * extensions can share one.
+ */
+typedef struct cholupdate_d_ldlt_extension cholupdate_d_ldlt_extension;
 
 /**
  * A modification in flight, which has exclusive use of the factor: from cholupdate_d_submit() until
@@ -281,6 +298,12 @@ typedef struct cholupdate_s_extension cholupdate_s_extension;
 typedef struct cholupdate_s_ldlt cholupdate_s_ldlt;
 
 /**
+ * A factor in single precision, of a possibly indefinite A bordered by r rows and columns. The factor of A is not changed, so many
+ * extensions can share one.
+ */
+typedef struct cholupdate_s_ldlt_extension cholupdate_s_ldlt_extension;
+
+/**
  * A modification in flight, which has exclusive use of the factor: from cholupdate_s_submit() until
  * cholupdate_s_pending_wait() or a solve that takes it has returned its outcome, or cholupdate_s_pending_free() has freed it.
  * In between every other function of the factor, except cholupdate_s_order() and cholupdate_s_free(), returns
@@ -303,6 +326,17 @@ typedef struct cholupdate_z cholupdate_z;
  * extensions can share one.
  */
 typedef struct cholupdate_z_extension cholupdate_z_extension;
+
+/**
+ * A factor L S L^H in complex double precision, of a Hermitian, possibly indefinite matrix A (n x n).
+ */
+typedef struct cholupdate_z_ldlt cholupdate_z_ldlt;
+
+/**
+ * A factor in complex double precision, of a possibly indefinite A bordered by r rows and columns. The factor of A is not
+ * changed, so many extensions can share one.
+ */
+typedef struct cholupdate_z_ldlt_extension cholupdate_z_ldlt_extension;
 
 /**
  * A modification in flight, which has exclusive use of the factor: from cholupdate_z_submit() until
@@ -2810,6 +2844,26 @@ cholupdate_status cholupdate_d_ldlt_modify_scaled(cholupdate_d_ldlt *factor,
                                                   cholupdate_ldlt_report *report);
 
 /**
+ * As cholupdate_d_ldlt_modify_scaled(), with m right-hand sides b, which become decay b + V diag(w) `y`, `y` (k x m), for A and b with
+ * A x = b. `z` (n x m) is L^-1 b, as cholupdate_d_ldlt_solve_l() or an earlier call has computed it, and becomes that of the new L and
+ * b. cholupdate_d_ldlt_solve_lt() of S z is x. `report` may be NULL.
+ *
+ * Returns as cholupdate_d_ldlt_modify(); nothing is changed unless it returns OK.
+ */
+cholupdate_status cholupdate_d_ldlt_modify_carrying(cholupdate_d_ldlt *factor,
+                                                    double decay,
+                                                    int64_t k,
+                                                    const double *v,
+                                                    int64_t ldv,
+                                                    const double *weights,
+                                                    int64_t m,
+                                                    const double *y,
+                                                    int64_t ldy,
+                                                    double *z,
+                                                    int64_t ldz,
+                                                    cholupdate_ldlt_report *report);
+
+/**
  * Writes 1 to `*can` if cholupdate_d_ldlt_downdate() with the same V would succeed, otherwise 0, by the same arithmetic. V (n x k) and
  * the matrix are not changed; the factor's working memory is.
  *
@@ -2870,6 +2924,26 @@ cholupdate_status cholupdate_s_ldlt_modify_scaled(cholupdate_s_ldlt *factor,
                                                   int64_t ldv,
                                                   const float *weights,
                                                   cholupdate_ldlt_report *report);
+
+/**
+ * As cholupdate_s_ldlt_modify_scaled(), with m right-hand sides b, which become decay b + V diag(w) `y`, `y` (k x m), for A and b with
+ * A x = b. `z` (n x m) is L^-1 b, as cholupdate_s_ldlt_solve_l() or an earlier call has computed it, and becomes that of the new L and
+ * b. cholupdate_s_ldlt_solve_lt() of S z is x. `report` may be NULL.
+ *
+ * Returns as cholupdate_s_ldlt_modify(); nothing is changed unless it returns OK.
+ */
+cholupdate_status cholupdate_s_ldlt_modify_carrying(cholupdate_s_ldlt *factor,
+                                                    float decay,
+                                                    int64_t k,
+                                                    const float *v,
+                                                    int64_t ldv,
+                                                    const float *weights,
+                                                    int64_t m,
+                                                    const float *y,
+                                                    int64_t ldy,
+                                                    float *z,
+                                                    int64_t ldz,
+                                                    cholupdate_ldlt_report *report);
 
 /**
  * Writes 1 to `*can` if cholupdate_s_ldlt_downdate() with the same V would succeed, otherwise 0, by the same arithmetic. V (n x k) and
@@ -3090,6 +3164,154 @@ cholupdate_status cholupdate_s_ldlt_solve_lt(const cholupdate_s_ldlt *factor,
                                              int64_t nrhs,
                                              float *b,
                                              int64_t ldb);
+
+/**
+ * Borders A by B (n x r), `cross`, and K (r x r), `corner`, of which the triangle `uplo` is read: the matrix is (A B; B^T K). The
+ * caller owns `*extension` and frees it by cholupdate_d_ldlt_extension_free(). It belongs to the current factor: functions that take
+ * both require that the factor has not changed since. What is expected of changes is not asked of it.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, SINGULAR or UNSTABLE.
+ */
+cholupdate_status cholupdate_d_ldlt_extension_new(const cholupdate_d_ldlt *factor,
+                                                  int64_t r,
+                                                  const double *cross,
+                                                  int64_t ldcross,
+                                                  const double *corner,
+                                                  int64_t ldcorner,
+                                                  char uplo,
+                                                  cholupdate_d_ldlt_extension **extension);
+
+/**
+ * Frees an extension. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_d_ldlt_extension_free(cholupdate_d_ldlt_extension *extension);
+
+/**
+ * Writes n + r to `*order`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_d_ldlt_extension_order(const cholupdate_d_ldlt_extension *extension,
+                                                    int64_t *order);
+
+/**
+ * B (n + r x nrhs) <- X with A X = B for the bordered A, in the caller's array `b`. `factor` is the one that was extended, and must
+ * not have changed since.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or NOT_FINITE.
+ */
+cholupdate_status cholupdate_d_ldlt_extension_solve(const cholupdate_d_ldlt *factor,
+                                                    const cholupdate_d_ldlt_extension *extension,
+                                                    int64_t nrhs,
+                                                    double *b,
+                                                    int64_t ldb);
+
+/**
+ * Writes log |det| of the bordered A to `*log_abs_det`. `factor` is the one that was extended, and must not have changed since.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_ldlt_extension_log_abs_det(const cholupdate_d_ldlt *factor,
+                                                          const cholupdate_d_ldlt_extension *extension,
+                                                          double *log_abs_det);
+
+/**
+ * Writes the number of positive eigenvalues of the bordered A to `*positive`, and that of negative ones to `*negative`. Each may be
+ * NULL. `factor` is the one that was extended, and must not have changed since.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_ldlt_extension_inertia(const cholupdate_d_ldlt *factor,
+                                                      const cholupdate_d_ldlt_extension *extension,
+                                                      int64_t *positive,
+                                                      int64_t *negative);
+
+/**
+ * Copies C, whose diagonal is positive, with C S C^T = K - B^T A^-1 B, the Schur complement of A, to the triangle `uplo` of the
+ * caller's array `corner` (r x r), or its transpose for 'U'. The other triangle is not changed. The diagonal of S, 1 or -1, is
+ * written to `signs` (r).
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_ldlt_extension_corner(const cholupdate_d_ldlt_extension *extension,
+                                                     char uplo,
+                                                     double *corner,
+                                                     int64_t ldcorner,
+                                                     double *signs);
+
+/**
+ * Borders A by B (n x r), `cross`, and K (r x r), `corner`, of which the triangle `uplo` is read: the matrix is (A B; B^T K). The
+ * caller owns `*extension` and frees it by cholupdate_s_ldlt_extension_free(). It belongs to the current factor: functions that take
+ * both require that the factor has not changed since. What is expected of changes is not asked of it.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, SINGULAR or UNSTABLE.
+ */
+cholupdate_status cholupdate_s_ldlt_extension_new(const cholupdate_s_ldlt *factor,
+                                                  int64_t r,
+                                                  const float *cross,
+                                                  int64_t ldcross,
+                                                  const float *corner,
+                                                  int64_t ldcorner,
+                                                  char uplo,
+                                                  cholupdate_s_ldlt_extension **extension);
+
+/**
+ * Frees an extension. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_s_ldlt_extension_free(cholupdate_s_ldlt_extension *extension);
+
+/**
+ * Writes n + r to `*order`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_s_ldlt_extension_order(const cholupdate_s_ldlt_extension *extension,
+                                                    int64_t *order);
+
+/**
+ * B (n + r x nrhs) <- X with A X = B for the bordered A, in the caller's array `b`. `factor` is the one that was extended, and must
+ * not have changed since.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or NOT_FINITE.
+ */
+cholupdate_status cholupdate_s_ldlt_extension_solve(const cholupdate_s_ldlt *factor,
+                                                    const cholupdate_s_ldlt_extension *extension,
+                                                    int64_t nrhs,
+                                                    float *b,
+                                                    int64_t ldb);
+
+/**
+ * Writes log |det| of the bordered A to `*log_abs_det`. `factor` is the one that was extended, and must not have changed since.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_ldlt_extension_log_abs_det(const cholupdate_s_ldlt *factor,
+                                                          const cholupdate_s_ldlt_extension *extension,
+                                                          float *log_abs_det);
+
+/**
+ * Writes the number of positive eigenvalues of the bordered A to `*positive`, and that of negative ones to `*negative`. Each may be
+ * NULL. `factor` is the one that was extended, and must not have changed since.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_ldlt_extension_inertia(const cholupdate_s_ldlt *factor,
+                                                      const cholupdate_s_ldlt_extension *extension,
+                                                      int64_t *positive,
+                                                      int64_t *negative);
+
+/**
+ * Copies C, whose diagonal is positive, with C S C^T = K - B^T A^-1 B, the Schur complement of A, to the triangle `uplo` of the
+ * caller's array `corner` (r x r), or its transpose for 'U'. The other triangle is not changed. The diagonal of S, 1 or -1, is
+ * written to `signs` (r).
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_ldlt_extension_corner(const cholupdate_s_ldlt_extension *extension,
+                                                     char uplo,
+                                                     float *corner,
+                                                     int64_t ldcorner,
+                                                     float *signs);
 
 /**
  * Factors A (n x n), of which the triangle `uplo` is read. The caller owns `*factor` and frees it by cholupdate_z_free().
@@ -4000,6 +4222,838 @@ cholupdate_status cholupdate_c_extension_corner(const cholupdate_c_extension *ex
                                                 char uplo,
                                                 cholupdate_c32 *corner,
                                                 int64_t ldcorner);
+
+/**
+ * Factors A (n x n), of which the triangle `uplo` is read, as L S L^H. `options` sets the number of threads; its engine
+ * must be the CPU, and its safeguard is not used: no call loses the factor. The caller owns `*factor` and frees it by
+ * cholupdate_z_ldlt_free().
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, SINGULAR or UNSTABLE.
+ */
+cholupdate_status cholupdate_z_ldlt_new(int64_t n,
+                                        const cholupdate_c64 *a,
+                                        int64_t lda,
+                                        char uplo,
+                                        const cholupdate_options *options,
+                                        cholupdate_z_ldlt **factor);
+
+/**
+ * Makes a factor of a known A = L diag(d) L^H: of L (n x n), or R = L^H for an `uplo` of 'U', with any diagonal that is not
+ * zero, and real `d` (n). Both are copied. `options` are as in cholupdate_z_ldlt_new(). The caller owns `*factor` and frees
+ * it by cholupdate_z_ldlt_free().
+ *
+ * Returns as cholupdate_z_ldlt_new(): SINGULAR if an entry of `d` or of the diagonal is zero.
+ */
+cholupdate_status cholupdate_z_ldlt_from_factor(int64_t n,
+                                                const cholupdate_c64 *l,
+                                                int64_t ldl,
+                                                char uplo,
+                                                const double *d,
+                                                const cholupdate_options *options,
+                                                cholupdate_z_ldlt **factor);
+
+/**
+ * Copies the factor, with its limit of the growth and what is expected of it. The caller owns `*copy` and frees it by
+ * cholupdate_z_ldlt_free().
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_z_ldlt_clone(const cholupdate_z_ldlt *factor,
+                                          cholupdate_z_ldlt **copy);
+
+/**
+ * Frees a factor. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_z_ldlt_free(cholupdate_z_ldlt *factor);
+
+/**
+ * Writes n to `*n`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_z_ldlt_order(const cholupdate_z_ldlt *factor, int64_t *n);
+
+/**
+ * Copies L, whose diagonal is positive, to the triangle `uplo` of the caller's array `l` (n x n), or R = L^H for 'U'. The
+ * other triangle is not changed.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_ldlt_to_factor(const cholupdate_z_ldlt *factor,
+                                              char uplo,
+                                              cholupdate_c64 *l,
+                                              int64_t ldl);
+
+/**
+ * Writes the diagonal of S to `signs` (n): 1 or -1.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_ldlt_signs(const cholupdate_z_ldlt *factor, double *signs);
+
+/**
+ * Writes A = L S L^H, both triangles, to the caller's array `a` (n x n).
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_ldlt_reconstruct(const cholupdate_z_ldlt *factor,
+                                                cholupdate_c64 *a,
+                                                int64_t lda);
+
+/**
+ * Factors A (n x n), of which the triangle `uplo` is read, as L S L^H. `options` sets the number of threads; its engine
+ * must be the CPU, and its safeguard is not used: no call loses the factor. The caller owns `*factor` and frees it by
+ * cholupdate_c_ldlt_free().
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, SINGULAR or UNSTABLE.
+ */
+cholupdate_status cholupdate_c_ldlt_new(int64_t n,
+                                        const cholupdate_c32 *a,
+                                        int64_t lda,
+                                        char uplo,
+                                        const cholupdate_options *options,
+                                        cholupdate_c_ldlt **factor);
+
+/**
+ * Makes a factor of a known A = L diag(d) L^H: of L (n x n), or R = L^H for an `uplo` of 'U', with any diagonal that is not
+ * zero, and real `d` (n). Both are copied. `options` are as in cholupdate_c_ldlt_new(). The caller owns `*factor` and frees
+ * it by cholupdate_c_ldlt_free().
+ *
+ * Returns as cholupdate_c_ldlt_new(): SINGULAR if an entry of `d` or of the diagonal is zero.
+ */
+cholupdate_status cholupdate_c_ldlt_from_factor(int64_t n,
+                                                const cholupdate_c32 *l,
+                                                int64_t ldl,
+                                                char uplo,
+                                                const float *d,
+                                                const cholupdate_options *options,
+                                                cholupdate_c_ldlt **factor);
+
+/**
+ * Copies the factor, with its limit of the growth and what is expected of it. The caller owns `*copy` and frees it by
+ * cholupdate_c_ldlt_free().
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_c_ldlt_clone(const cholupdate_c_ldlt *factor,
+                                          cholupdate_c_ldlt **copy);
+
+/**
+ * Frees a factor. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_c_ldlt_free(cholupdate_c_ldlt *factor);
+
+/**
+ * Writes n to `*n`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_c_ldlt_order(const cholupdate_c_ldlt *factor, int64_t *n);
+
+/**
+ * Copies L, whose diagonal is positive, to the triangle `uplo` of the caller's array `l` (n x n), or R = L^H for 'U'. The
+ * other triangle is not changed.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_ldlt_to_factor(const cholupdate_c_ldlt *factor,
+                                              char uplo,
+                                              cholupdate_c32 *l,
+                                              int64_t ldl);
+
+/**
+ * Writes the diagonal of S to `signs` (n): 1 or -1.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_ldlt_signs(const cholupdate_c_ldlt *factor, float *signs);
+
+/**
+ * Writes A = L S L^H, both triangles, to the caller's array `a` (n x n).
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_ldlt_reconstruct(const cholupdate_c_ldlt *factor,
+                                                cholupdate_c32 *a,
+                                                int64_t lda);
+
+/**
+ * Writes the number of positive eigenvalues of A to `*positive`, and that of negative ones to `*negative`. Each may be
+ * NULL.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_z_ldlt_inertia(const cholupdate_z_ldlt *factor,
+                                            int64_t *positive,
+                                            int64_t *negative);
+
+/**
+ * Writes log |det A| to `*log_abs_det`. The sign of det A is that of (-1)^m, with the number m of negative eigenvalues.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_z_ldlt_log_abs_det(const cholupdate_z_ldlt *factor,
+                                                double *log_abs_det);
+
+/**
+ * Writes an estimate of the condition number of A in the 1-norm to `*condition`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_z_ldlt_condition(const cholupdate_z_ldlt *factor, double *condition);
+
+/**
+ * Writes max (|L| |D| |L^H|)_ii / max |A_ii|, at least 1, to `*growth`; 1 for n = 0. Rounding errors of the factor, and of
+ * solutions, are larger by up to this factor than those of a positive definite matrix. Every call that changes the factor
+ * has computed it.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_z_ldlt_growth(const cholupdate_z_ldlt *factor,
+                                           double *growth);
+
+/**
+ * Writes the growth above which a call returns UNSTABLE to `*limit`. At the beginning it is 1 / (4 u), with the unit
+ * roundoff u: no digit is left.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_z_ldlt_growth_limit(const cholupdate_z_ldlt *factor,
+                                                 double *limit);
+
+/**
+ * Sets the limit of the growth, at least 1, for later calls. The current factor may have more.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_ldlt_set_growth_limit(cholupdate_z_ldlt *factor, double limit);
+
+/**
+ * From now on a call whose result would have other numbers of positive and negative eigenvalues returns UNEXPECTED_INERTIA.
+ * The current factor may have others, for instance before rows are appended. Replaces what was expected before.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_ldlt_expect_inertia(cholupdate_z_ldlt *factor,
+                                                   int64_t positive,
+                                                   int64_t negative);
+
+/**
+ * From now on a call after which a pivot would not have the sign of its row's entry of `signs` (n) returns UNEXPECTED_SIGN:
+ * for quasi-definite matrices, whose pivots keep their signs in every order of the rows. An entry of 0 expects nothing, nor
+ * does a new row. Replaces what was expected before. `signs` is copied.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or NOT_FINITE.
+ */
+cholupdate_status cholupdate_z_ldlt_expect_signs(cholupdate_z_ldlt *factor,
+                                                 const double *signs);
+
+/**
+ * From now on any inertia is accepted, as at the beginning.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_z_ldlt_expect_any_inertia(cholupdate_z_ldlt *factor);
+
+/**
+ * Writes the number of positive eigenvalues of A to `*positive`, and that of negative ones to `*negative`. Each may be
+ * NULL.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_c_ldlt_inertia(const cholupdate_c_ldlt *factor,
+                                            int64_t *positive,
+                                            int64_t *negative);
+
+/**
+ * Writes log |det A| to `*log_abs_det`. The sign of det A is that of (-1)^m, with the number m of negative eigenvalues.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_c_ldlt_log_abs_det(const cholupdate_c_ldlt *factor,
+                                                float *log_abs_det);
+
+/**
+ * Writes an estimate of the condition number of A in the 1-norm to `*condition`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_c_ldlt_condition(const cholupdate_c_ldlt *factor, float *condition);
+
+/**
+ * Writes max (|L| |D| |L^H|)_ii / max |A_ii|, at least 1, to `*growth`; 1 for n = 0. Rounding errors of the factor, and of
+ * solutions, are larger by up to this factor than those of a positive definite matrix. Every call that changes the factor
+ * has computed it.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_c_ldlt_growth(const cholupdate_c_ldlt *factor,
+                                           double *growth);
+
+/**
+ * Writes the growth above which a call returns UNSTABLE to `*limit`. At the beginning it is 1 / (4 u), with the unit
+ * roundoff u: no digit is left.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_c_ldlt_growth_limit(const cholupdate_c_ldlt *factor,
+                                                 double *limit);
+
+/**
+ * Sets the limit of the growth, at least 1, for later calls. The current factor may have more.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_ldlt_set_growth_limit(cholupdate_c_ldlt *factor, double limit);
+
+/**
+ * From now on a call whose result would have other numbers of positive and negative eigenvalues returns UNEXPECTED_INERTIA.
+ * The current factor may have others, for instance before rows are appended. Replaces what was expected before.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_ldlt_expect_inertia(cholupdate_c_ldlt *factor,
+                                                   int64_t positive,
+                                                   int64_t negative);
+
+/**
+ * From now on a call after which a pivot would not have the sign of its row's entry of `signs` (n) returns UNEXPECTED_SIGN:
+ * for quasi-definite matrices, whose pivots keep their signs in every order of the rows. An entry of 0 expects nothing, nor
+ * does a new row. Replaces what was expected before. `signs` is copied.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or NOT_FINITE.
+ */
+cholupdate_status cholupdate_c_ldlt_expect_signs(cholupdate_c_ldlt *factor,
+                                                 const float *signs);
+
+/**
+ * From now on any inertia is accepted, as at the beginning.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_c_ldlt_expect_any_inertia(cholupdate_c_ldlt *factor);
+
+/**
+ * A <- A + V V^H. V (n x k) is not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_z_ldlt_modify().
+ */
+cholupdate_status cholupdate_z_ldlt_update(cholupdate_z_ldlt *factor,
+                                           int64_t k,
+                                           const cholupdate_c64 *v,
+                                           int64_t ldv,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * A <- A - V V^H. V (n x k) is not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_z_ldlt_modify().
+ */
+cholupdate_status cholupdate_z_ldlt_downdate(cholupdate_z_ldlt *factor,
+                                             int64_t k,
+                                             const cholupdate_c64 *v,
+                                             int64_t ldv,
+                                             cholupdate_ldlt_report *report);
+
+/**
+ * A <- A + V diag(w) V^H, with any mix of signs: whether it succeeds depends on the leading minors of the result alone. V
+ * (n x k) and `weights` (k) are not changed. NULL `weights` are those of an update, which are all 1; `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, SINGULAR or UNSTABLE; UNEXPECTED_INERTIA or UNEXPECTED_SIGN
+ * if something is expected.
+ */
+cholupdate_status cholupdate_z_ldlt_modify(cholupdate_z_ldlt *factor,
+                                           int64_t k,
+                                           const cholupdate_c64 *v,
+                                           int64_t ldv,
+                                           const double *weights,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * A <- decay A + V diag(w) V^H, 0 < decay <= 1. V (n x k) and `weights` (k) are not changed; NULL weights are all 1.
+ * `report`, relative to the old A, may be NULL.
+ *
+ * Returns as cholupdate_z_ldlt_modify().
+ */
+cholupdate_status cholupdate_z_ldlt_modify_scaled(cholupdate_z_ldlt *factor,
+                                                  double decay,
+                                                  int64_t k,
+                                                  const cholupdate_c64 *v,
+                                                  int64_t ldv,
+                                                  const double *weights,
+                                                  cholupdate_ldlt_report *report);
+
+/**
+ * As cholupdate_z_ldlt_modify_scaled(), with m right-hand sides b, which become decay b + V diag(w) `y`, `y` (k x m), for A
+ * and b with A x = b. `z` (n x m) is L^-1 b, as cholupdate_z_ldlt_solve_l() or an earlier call has computed it, and becomes
+ * that of the new L and b. cholupdate_z_ldlt_solve_lt() of S z is x. `report` may be NULL.
+ *
+ * Returns as cholupdate_z_ldlt_modify(); nothing is changed unless it returns OK.
+ */
+cholupdate_status cholupdate_z_ldlt_modify_carrying(cholupdate_z_ldlt *factor,
+                                                    double decay,
+                                                    int64_t k,
+                                                    const cholupdate_c64 *v,
+                                                    int64_t ldv,
+                                                    const double *weights,
+                                                    int64_t m,
+                                                    const cholupdate_c64 *y,
+                                                    int64_t ldy,
+                                                    cholupdate_c64 *z,
+                                                    int64_t ldz,
+                                                    cholupdate_ldlt_report *report);
+
+/**
+ * Writes 1 to `*can` if cholupdate_z_ldlt_downdate() with the same V would succeed, otherwise 0, by the same arithmetic. V
+ * (n x k) and the matrix are not changed; the factor's working memory is.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or OVERFLOW.
+ */
+cholupdate_status cholupdate_z_ldlt_can_downdate(cholupdate_z_ldlt *factor,
+                                                 int64_t k,
+                                                 const cholupdate_c64 *v,
+                                                 int64_t ldv,
+                                                 int32_t *can);
+
+/**
+ * A <- A + V V^H. V (n x k) is not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_c_ldlt_modify().
+ */
+cholupdate_status cholupdate_c_ldlt_update(cholupdate_c_ldlt *factor,
+                                           int64_t k,
+                                           const cholupdate_c32 *v,
+                                           int64_t ldv,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * A <- A - V V^H. V (n x k) is not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_c_ldlt_modify().
+ */
+cholupdate_status cholupdate_c_ldlt_downdate(cholupdate_c_ldlt *factor,
+                                             int64_t k,
+                                             const cholupdate_c32 *v,
+                                             int64_t ldv,
+                                             cholupdate_ldlt_report *report);
+
+/**
+ * A <- A + V diag(w) V^H, with any mix of signs: whether it succeeds depends on the leading minors of the result alone. V
+ * (n x k) and `weights` (k) are not changed. NULL `weights` are those of an update, which are all 1; `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, SINGULAR or UNSTABLE; UNEXPECTED_INERTIA or UNEXPECTED_SIGN
+ * if something is expected.
+ */
+cholupdate_status cholupdate_c_ldlt_modify(cholupdate_c_ldlt *factor,
+                                           int64_t k,
+                                           const cholupdate_c32 *v,
+                                           int64_t ldv,
+                                           const float *weights,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * A <- decay A + V diag(w) V^H, 0 < decay <= 1. V (n x k) and `weights` (k) are not changed; NULL weights are all 1.
+ * `report`, relative to the old A, may be NULL.
+ *
+ * Returns as cholupdate_c_ldlt_modify().
+ */
+cholupdate_status cholupdate_c_ldlt_modify_scaled(cholupdate_c_ldlt *factor,
+                                                  float decay,
+                                                  int64_t k,
+                                                  const cholupdate_c32 *v,
+                                                  int64_t ldv,
+                                                  const float *weights,
+                                                  cholupdate_ldlt_report *report);
+
+/**
+ * As cholupdate_c_ldlt_modify_scaled(), with m right-hand sides b, which become decay b + V diag(w) `y`, `y` (k x m), for A
+ * and b with A x = b. `z` (n x m) is L^-1 b, as cholupdate_c_ldlt_solve_l() or an earlier call has computed it, and becomes
+ * that of the new L and b. cholupdate_c_ldlt_solve_lt() of S z is x. `report` may be NULL.
+ *
+ * Returns as cholupdate_c_ldlt_modify(); nothing is changed unless it returns OK.
+ */
+cholupdate_status cholupdate_c_ldlt_modify_carrying(cholupdate_c_ldlt *factor,
+                                                    float decay,
+                                                    int64_t k,
+                                                    const cholupdate_c32 *v,
+                                                    int64_t ldv,
+                                                    const float *weights,
+                                                    int64_t m,
+                                                    const cholupdate_c32 *y,
+                                                    int64_t ldy,
+                                                    cholupdate_c32 *z,
+                                                    int64_t ldz,
+                                                    cholupdate_ldlt_report *report);
+
+/**
+ * Writes 1 to `*can` if cholupdate_c_ldlt_downdate() with the same V would succeed, otherwise 0, by the same arithmetic. V
+ * (n x k) and the matrix are not changed; the factor's working memory is.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or OVERFLOW.
+ */
+cholupdate_status cholupdate_c_ldlt_can_downdate(cholupdate_c_ldlt *factor,
+                                                 int64_t k,
+                                                 const cholupdate_c32 *v,
+                                                 int64_t ldv,
+                                                 int32_t *can);
+
+/**
+ * Appends r rows and columns: B above C are the new columns of A, `cross` (n x r) and `corner` (r x r), of which the
+ * triangle `uplo` is read. Both are not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_z_ldlt_modify(); the column is that of the new A.
+ */
+cholupdate_status cholupdate_z_ldlt_append(cholupdate_z_ldlt *factor,
+                                           int64_t r,
+                                           const cholupdate_c64 *cross,
+                                           int64_t ldcross,
+                                           const cholupdate_c64 *corner,
+                                           int64_t ldcorner,
+                                           char uplo,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * Inserts r rows and columns, which become rows `at` to `at` + r - 1; `at` is at most the old n. `columns` (n + r x r) are
+ * the new columns of A, in the numbering of the new A; of their rows `at` to `at` + r - 1 the lower triangle is read. They
+ * are not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_z_ldlt_append().
+ */
+cholupdate_status cholupdate_z_ldlt_insert(cholupdate_z_ldlt *factor,
+                                           int64_t at,
+                                           int64_t r,
+                                           const cholupdate_c64 *columns,
+                                           int64_t ldcolumns,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * Replaces r neighbouring rows and columns, from row `at` on, in one step: the matrix without them need not have a factor.
+ * `columns` (n x r) are the new columns of A; of their rows `at` to `at` + r - 1 the lower triangle is read. They are not
+ * changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_z_ldlt_append().
+ */
+cholupdate_status cholupdate_z_ldlt_replace(cholupdate_z_ldlt *factor,
+                                            int64_t at,
+                                            int64_t r,
+                                            const cholupdate_c64 *columns,
+                                            int64_t ldcolumns,
+                                            cholupdate_ldlt_report *report);
+
+/**
+ * Removes the r rows and columns with the distinct `indices` (r), in any order. Unlike that of a positive definite matrix
+ * the rest may have no factor. `indices` is not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_z_ldlt_modify(), except NOT_FINITE; the column is that of the new A.
+ */
+cholupdate_status cholupdate_z_ldlt_remove(cholupdate_z_ldlt *factor,
+                                           int64_t r,
+                                           const int64_t *indices,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * Moves row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
+ *
+ * Returns as cholupdate_z_ldlt_remove().
+ */
+cholupdate_status cholupdate_z_ldlt_shift(cholupdate_z_ldlt *factor,
+                                          int64_t from,
+                                          int64_t to,
+                                          cholupdate_ldlt_report *report);
+
+/**
+ * Reorders rows and columns: row `order`[i] of A becomes row i. `order` (n) contains every row once and is not changed;
+ * `report` may be NULL.
+ *
+ * Returns as cholupdate_z_ldlt_remove().
+ */
+cholupdate_status cholupdate_z_ldlt_permute(cholupdate_z_ldlt *factor,
+                                            const int64_t *order,
+                                            cholupdate_ldlt_report *report);
+
+/**
+ * Appends r rows and columns: B above C are the new columns of A, `cross` (n x r) and `corner` (r x r), of which the
+ * triangle `uplo` is read. Both are not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_c_ldlt_modify(); the column is that of the new A.
+ */
+cholupdate_status cholupdate_c_ldlt_append(cholupdate_c_ldlt *factor,
+                                           int64_t r,
+                                           const cholupdate_c32 *cross,
+                                           int64_t ldcross,
+                                           const cholupdate_c32 *corner,
+                                           int64_t ldcorner,
+                                           char uplo,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * Inserts r rows and columns, which become rows `at` to `at` + r - 1; `at` is at most the old n. `columns` (n + r x r) are
+ * the new columns of A, in the numbering of the new A; of their rows `at` to `at` + r - 1 the lower triangle is read. They
+ * are not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_c_ldlt_append().
+ */
+cholupdate_status cholupdate_c_ldlt_insert(cholupdate_c_ldlt *factor,
+                                           int64_t at,
+                                           int64_t r,
+                                           const cholupdate_c32 *columns,
+                                           int64_t ldcolumns,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * Replaces r neighbouring rows and columns, from row `at` on, in one step: the matrix without them need not have a factor.
+ * `columns` (n x r) are the new columns of A; of their rows `at` to `at` + r - 1 the lower triangle is read. They are not
+ * changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_c_ldlt_append().
+ */
+cholupdate_status cholupdate_c_ldlt_replace(cholupdate_c_ldlt *factor,
+                                            int64_t at,
+                                            int64_t r,
+                                            const cholupdate_c32 *columns,
+                                            int64_t ldcolumns,
+                                            cholupdate_ldlt_report *report);
+
+/**
+ * Removes the r rows and columns with the distinct `indices` (r), in any order. Unlike that of a positive definite matrix
+ * the rest may have no factor. `indices` is not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_c_ldlt_modify(), except NOT_FINITE; the column is that of the new A.
+ */
+cholupdate_status cholupdate_c_ldlt_remove(cholupdate_c_ldlt *factor,
+                                           int64_t r,
+                                           const int64_t *indices,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * Moves row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
+ *
+ * Returns as cholupdate_c_ldlt_remove().
+ */
+cholupdate_status cholupdate_c_ldlt_shift(cholupdate_c_ldlt *factor,
+                                          int64_t from,
+                                          int64_t to,
+                                          cholupdate_ldlt_report *report);
+
+/**
+ * Reorders rows and columns: row `order`[i] of A becomes row i. `order` (n) contains every row once and is not changed;
+ * `report` may be NULL.
+ *
+ * Returns as cholupdate_c_ldlt_remove().
+ */
+cholupdate_status cholupdate_c_ldlt_permute(cholupdate_c_ldlt *factor,
+                                            const int64_t *order,
+                                            cholupdate_ldlt_report *report);
+
+/**
+ * B (n x nrhs) <- X with A X = B, in the caller's array `b`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or NOT_FINITE.
+ */
+cholupdate_status cholupdate_z_ldlt_solve(const cholupdate_z_ldlt *factor,
+                                          int64_t nrhs,
+                                          cholupdate_c64 *b,
+                                          int64_t ldb);
+
+/**
+ * B (n x nrhs) <- Y with L Y = B, in the caller's array `b`. With it Y^H S Y = B^H A^-1 B.
+ *
+ * Returns as cholupdate_z_ldlt_solve().
+ */
+cholupdate_status cholupdate_z_ldlt_solve_l(const cholupdate_z_ldlt *factor,
+                                            int64_t nrhs,
+                                            cholupdate_c64 *b,
+                                            int64_t ldb);
+
+/**
+ * B (n x nrhs) <- X with L^H X = B, in the caller's array `b`.
+ *
+ * Returns as cholupdate_z_ldlt_solve().
+ */
+cholupdate_status cholupdate_z_ldlt_solve_lt(const cholupdate_z_ldlt *factor,
+                                             int64_t nrhs,
+                                             cholupdate_c64 *b,
+                                             int64_t ldb);
+
+/**
+ * B (n x nrhs) <- X with A X = B, in the caller's array `b`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or NOT_FINITE.
+ */
+cholupdate_status cholupdate_c_ldlt_solve(const cholupdate_c_ldlt *factor,
+                                          int64_t nrhs,
+                                          cholupdate_c32 *b,
+                                          int64_t ldb);
+
+/**
+ * B (n x nrhs) <- Y with L Y = B, in the caller's array `b`. With it Y^H S Y = B^H A^-1 B.
+ *
+ * Returns as cholupdate_c_ldlt_solve().
+ */
+cholupdate_status cholupdate_c_ldlt_solve_l(const cholupdate_c_ldlt *factor,
+                                            int64_t nrhs,
+                                            cholupdate_c32 *b,
+                                            int64_t ldb);
+
+/**
+ * B (n x nrhs) <- X with L^H X = B, in the caller's array `b`.
+ *
+ * Returns as cholupdate_c_ldlt_solve().
+ */
+cholupdate_status cholupdate_c_ldlt_solve_lt(const cholupdate_c_ldlt *factor,
+                                             int64_t nrhs,
+                                             cholupdate_c32 *b,
+                                             int64_t ldb);
+
+/**
+ * Borders A by B (n x r), `cross`, and K (r x r), `corner`, of which the triangle `uplo` is read: the matrix is (A B; B^H
+ * K). The caller owns `*extension` and frees it by cholupdate_z_ldlt_extension_free(). It belongs to the current factor:
+ * functions that take both require that the factor has not changed since. What is expected of changes is not asked of it.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, SINGULAR or UNSTABLE.
+ */
+cholupdate_status cholupdate_z_ldlt_extension_new(const cholupdate_z_ldlt *factor,
+                                                  int64_t r,
+                                                  const cholupdate_c64 *cross,
+                                                  int64_t ldcross,
+                                                  const cholupdate_c64 *corner,
+                                                  int64_t ldcorner,
+                                                  char uplo,
+                                                  cholupdate_z_ldlt_extension **extension);
+
+/**
+ * Frees an extension. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_z_ldlt_extension_free(cholupdate_z_ldlt_extension *extension);
+
+/**
+ * Writes n + r to `*order`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_z_ldlt_extension_order(const cholupdate_z_ldlt_extension *extension,
+                                                    int64_t *order);
+
+/**
+ * B (n + r x nrhs) <- X with A X = B for the bordered A, in the caller's array `b`. `factor` is the one that was extended,
+ * and must not have changed since.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or NOT_FINITE.
+ */
+cholupdate_status cholupdate_z_ldlt_extension_solve(const cholupdate_z_ldlt *factor,
+                                                    const cholupdate_z_ldlt_extension *extension,
+                                                    int64_t nrhs,
+                                                    cholupdate_c64 *b,
+                                                    int64_t ldb);
+
+/**
+ * Writes log |det| of the bordered A to `*log_abs_det`. `factor` is the one that was extended, and must not have changed
+ * since.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_ldlt_extension_log_abs_det(const cholupdate_z_ldlt *factor,
+                                                          const cholupdate_z_ldlt_extension *extension,
+                                                          double *log_abs_det);
+
+/**
+ * Writes the number of positive eigenvalues of the bordered A to `*positive`, and that of negative ones to `*negative`.
+ * Each may be NULL. `factor` is the one that was extended, and must not have changed since.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_ldlt_extension_inertia(const cholupdate_z_ldlt *factor,
+                                                      const cholupdate_z_ldlt_extension *extension,
+                                                      int64_t *positive,
+                                                      int64_t *negative);
+
+/**
+ * Copies C, whose diagonal is positive, with C S C^H = K - B^H A^-1 B, the Schur complement of A, to the triangle `uplo` of
+ * the caller's array `corner` (r x r), or its conjugate transpose for 'U'. The other triangle is not changed. The diagonal
+ * of S, 1 or -1, is written to `signs` (r).
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_ldlt_extension_corner(const cholupdate_z_ldlt_extension *extension,
+                                                     char uplo,
+                                                     cholupdate_c64 *corner,
+                                                     int64_t ldcorner,
+                                                     double *signs);
+
+/**
+ * Borders A by B (n x r), `cross`, and K (r x r), `corner`, of which the triangle `uplo` is read: the matrix is (A B; B^H
+ * K). The caller owns `*extension` and frees it by cholupdate_c_ldlt_extension_free(). It belongs to the current factor:
+ * functions that take both require that the factor has not changed since. What is expected of changes is not asked of it.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, SINGULAR or UNSTABLE.
+ */
+cholupdate_status cholupdate_c_ldlt_extension_new(const cholupdate_c_ldlt *factor,
+                                                  int64_t r,
+                                                  const cholupdate_c32 *cross,
+                                                  int64_t ldcross,
+                                                  const cholupdate_c32 *corner,
+                                                  int64_t ldcorner,
+                                                  char uplo,
+                                                  cholupdate_c_ldlt_extension **extension);
+
+/**
+ * Frees an extension. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_c_ldlt_extension_free(cholupdate_c_ldlt_extension *extension);
+
+/**
+ * Writes n + r to `*order`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_c_ldlt_extension_order(const cholupdate_c_ldlt_extension *extension,
+                                                    int64_t *order);
+
+/**
+ * B (n + r x nrhs) <- X with A X = B for the bordered A, in the caller's array `b`. `factor` is the one that was extended,
+ * and must not have changed since.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or NOT_FINITE.
+ */
+cholupdate_status cholupdate_c_ldlt_extension_solve(const cholupdate_c_ldlt *factor,
+                                                    const cholupdate_c_ldlt_extension *extension,
+                                                    int64_t nrhs,
+                                                    cholupdate_c32 *b,
+                                                    int64_t ldb);
+
+/**
+ * Writes log |det| of the bordered A to `*log_abs_det`. `factor` is the one that was extended, and must not have changed
+ * since.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_ldlt_extension_log_abs_det(const cholupdate_c_ldlt *factor,
+                                                          const cholupdate_c_ldlt_extension *extension,
+                                                          float *log_abs_det);
+
+/**
+ * Writes the number of positive eigenvalues of the bordered A to `*positive`, and that of negative ones to `*negative`.
+ * Each may be NULL. `factor` is the one that was extended, and must not have changed since.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_ldlt_extension_inertia(const cholupdate_c_ldlt *factor,
+                                                      const cholupdate_c_ldlt_extension *extension,
+                                                      int64_t *positive,
+                                                      int64_t *negative);
+
+/**
+ * Copies C, whose diagonal is positive, with C S C^H = K - B^H A^-1 B, the Schur complement of A, to the triangle `uplo` of
+ * the caller's array `corner` (r x r), or its conjugate transpose for 'U'. The other triangle is not changed. The diagonal
+ * of S, 1 or -1, is written to `signs` (r).
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_ldlt_extension_corner(const cholupdate_c_ldlt_extension *extension,
+                                                     char uplo,
+                                                     cholupdate_c32 *corner,
+                                                     int64_t ldcorner,
+                                                     float *signs);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,16 +1,20 @@
 // Converts the functions for real numbers to those for complex ones. Shared by the build script and the test of the header.
 
 /// Files of functions for complex numbers, in the order of the header.
-const COMPLEX_PARTS: [&str; 11] = [
-    "factor", "known", "modifying", "carried", "pending", "rows", "solving", "extension", "batch", "batch_verbs", "batch_rows",
+const COMPLEX_PARTS: [&str; 17] = [
+    "factor", "known", "modifying", "carried", "pending", "rows", "solving", "extension", "ldlt", "ldlt_known", "ldlt_modifying",
+    "ldlt_rows", "ldlt_solving", "ldlt_extension", "batch", "batch_verbs", "batch_rows",
 ];
 
 /// Arguments that are real for complex numbers as well.
-const REAL: [&str; 6] = ["weights", "decay", "sums", "squares", "log_det", "condition"];
+const REAL: [&str; 9] =
+    ["weights", "decay", "sums", "squares", "log_det", "condition", "d", "signs", "log_abs_det"];
 
 /// Words of the documentation, and those for complex numbers.
-const WORDS: [(&str, &str); 14] = [
+const WORDS: [(&str, &str); 16] = [
     ("^T", "^H"),
+    ("of a symmetric, possibly", "of a Hermitian, possibly"),
+    ("with any diagonal that is not zero, and", "with any diagonal that is not zero, and real"),
     ("dch", "zch"),
     ("double precision", "complex double precision"),
     (

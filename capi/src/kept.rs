@@ -106,7 +106,7 @@ impl<T: Number> Kept<T> {
 }
 
 /// A number that no factor has had.
-fn next() -> u64 {
+pub fn next() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }

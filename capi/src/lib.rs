@@ -36,6 +36,24 @@ mod complex_double {
     pub mod known {
         include!(concat!(env!("OUT_DIR"), "/complex_double/known.rs"));
     }
+    pub mod ldlt {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/ldlt.rs"));
+    }
+    pub mod ldlt_extension {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/ldlt_extension.rs"));
+    }
+    pub mod ldlt_known {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/ldlt_known.rs"));
+    }
+    pub mod ldlt_modifying {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/ldlt_modifying.rs"));
+    }
+    pub mod ldlt_rows {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/ldlt_rows.rs"));
+    }
+    pub mod ldlt_solving {
+        include!(concat!(env!("OUT_DIR"), "/complex_double/ldlt_solving.rs"));
+    }
     pub mod modifying {
         include!(concat!(env!("OUT_DIR"), "/complex_double/modifying.rs"));
     }
@@ -73,6 +91,24 @@ mod complex_single {
     pub mod known {
         include!(concat!(env!("OUT_DIR"), "/complex_single/known.rs"));
     }
+    pub mod ldlt {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/ldlt.rs"));
+    }
+    pub mod ldlt_extension {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/ldlt_extension.rs"));
+    }
+    pub mod ldlt_known {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/ldlt_known.rs"));
+    }
+    pub mod ldlt_modifying {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/ldlt_modifying.rs"));
+    }
+    pub mod ldlt_rows {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/ldlt_rows.rs"));
+    }
+    pub mod ldlt_solving {
+        include!(concat!(env!("OUT_DIR"), "/complex_single/ldlt_solving.rs"));
+    }
     pub mod modifying {
         include!(concat!(env!("OUT_DIR"), "/complex_single/modifying.rs"));
     }
@@ -100,6 +136,7 @@ mod double {
     pub mod factor;
     pub mod known;
     pub mod ldlt;
+    pub mod ldlt_extension;
     pub mod ldlt_known;
     pub mod ldlt_modifying;
     pub mod ldlt_rows;
@@ -151,6 +188,9 @@ mod single {
     }
     pub mod ldlt {
         include!(concat!(env!("OUT_DIR"), "/single/ldlt.rs"));
+    }
+    pub mod ldlt_extension {
+        include!(concat!(env!("OUT_DIR"), "/single/ldlt_extension.rs"));
     }
     pub mod ldlt_known {
         include!(concat!(env!("OUT_DIR"), "/single/ldlt_known.rs"));

@@ -2,9 +2,9 @@
 // header.
 
 /// Files of functions, in the order of the header.
-const PARTS: [&str; 20] = [
+const PARTS: [&str; 21] = [
     "factor", "known", "modifying", "carried", "pending", "array", "rows", "solving", "on_device", "extension", "batch", "batch_verbs",
-    "batch_rows", "batch_on_device", "batch_outcome", "ldlt", "ldlt_known", "ldlt_modifying", "ldlt_rows", "ldlt_solving",
+    "batch_rows", "batch_on_device", "batch_outcome", "ldlt", "ldlt_known", "ldlt_modifying", "ldlt_rows", "ldlt_solving", "ldlt_extension",
 ];
 
 /// Replaces names, and the type of numbers in arrays. Reports have double precision in both.

@@ -69,9 +69,13 @@ static void reference_adjoint(int64_t n, const number *a, number *b) {
 #define EXTENSION cholupdate_z_extension
 #define BATCH cholupdate_z_batch
 #define NAME(verb) cholupdate_z_##verb
+#define LDLT cholupdate_z_ldlt
+#define BORDERED cholupdate_z_ldlt_extension
+#define OF(verb) cholupdate_z_ldlt_##verb
 #include "complex.h"
 #include "complex_refusals.h"
 #include "complex_batch.h"
+#include "complex_ldlt.h"
 #undef REAL
 #undef NUMBER
 #undef TYPE
@@ -79,6 +83,9 @@ static void reference_adjoint(int64_t n, const number *a, number *b) {
 #undef EXTENSION
 #undef BATCH
 #undef NAME
+#undef LDLT
+#undef BORDERED
+#undef OF
 #define REAL float
 #define NUMBER cholupdate_c32
 #define TYPE cholupdate_c
@@ -86,9 +93,13 @@ static void reference_adjoint(int64_t n, const number *a, number *b) {
 #define EXTENSION cholupdate_c_extension
 #define BATCH cholupdate_c_batch
 #define NAME(verb) cholupdate_c_##verb
+#define LDLT cholupdate_c_ldlt
+#define BORDERED cholupdate_c_ldlt_extension
+#define OF(verb) cholupdate_c_ldlt_##verb
 #include "complex.h"
 #include "complex_refusals.h"
 #include "complex_batch.h"
+#include "complex_ldlt.h"
 
 int main(void) {
     cholupdate_z_all();
@@ -97,6 +108,8 @@ int main(void) {
     cholupdate_c_refuses();
     cholupdate_z_batch_all();
     cholupdate_c_batch_all();
+    cholupdate_z_ldlt_all();
+    cholupdate_c_ldlt_all();
     puts("complex: ok");
     return 0;
 }

@@ -5,13 +5,16 @@
 
 #define REAL double
 #define TYPE cholupdate_d_ldlt
+#define BORDERED cholupdate_d_ldlt_extension
 #define NAME(verb) cholupdate_d_ldlt_##verb
 #include "ldlt.h"
 #undef REAL
 #undef TYPE
+#undef BORDERED
 #undef NAME
 #define REAL float
 #define TYPE cholupdate_s_ldlt
+#define BORDERED cholupdate_s_ldlt_extension
 #define NAME(verb) cholupdate_s_ldlt_##verb
 #include "ldlt.h"
 

@@ -228,9 +228,64 @@ static void NAME(rearranges)(void) {
     NAME(free)(factor);
 }
 
+/* A bordered without a change of the factor, and a right-hand side that stays current. */
+static void NAME(borders)(void) {
+    const REAL a[4] = {4, 0, 77, 4}, cross[2] = {2, 2}, corner[1] = {-1}, v[3] = {1, 0, 0}, y[1] = {2};
+    const double more[9] = {5, 0, 2, 0, 4, 2, 2, 2, -1};
+    TYPE *factor = NULL;
+    BORDERED *extension = NULL;
+    REAL x[3] = {0, 0, 6}, z[3] = {0, 0, 6}, c[1] = {0}, signs[3] = {0}, number = 0;
+    cholupdate_ldlt_report report;
+    int64_t order = -1, plus = -1, minus = -1;
+    int i;
+
+    CHECK(NAME(new)(2, a, 2, 'L', NULL, &factor) == CHOLUPDATE_OK);
+    CHECK(NAME(extension_new)(factor, 1, cross, 2, corner, 1, 'L', &extension) == CHOLUPDATE_OK);
+    CHECK(NAME(extension_order)(extension, &order) == CHOLUPDATE_OK && order == 3);
+    CHECK(NAME(extension_inertia)(factor, extension, &plus, &minus) == CHOLUPDATE_OK && plus == 2 && minus == 1);
+    CHECK(NAME(extension_inertia)(factor, extension, NULL, NULL) == CHOLUPDATE_OK);
+    CHECK(NAME(extension_log_abs_det)(factor, extension, &number) == CHOLUPDATE_OK);
+    NAME(near)(number, 3.871201010907891);
+    CHECK(NAME(extension_corner)(extension, 'L', c, 1, signs) == CHOLUPDATE_OK && signs[0] == -1);
+    NAME(near)(c[0] * c[0], 3);
+    CHECK(NAME(extension_solve)(factor, extension, 1, x, 3) == CHOLUPDATE_OK);
+    NAME(near)(x[0], 1); NAME(near)(x[1], 1); NAME(near)(x[2], -2);
+    REFUSED(NAME(extension_solve)(factor, extension, 1, x, 2), CHOLUPDATE_INVALID_ARGUMENT, "`ldb`");
+    REFUSED(NAME(extension_solve)(factor, NULL, 1, x, 3), CHOLUPDATE_NULL_POINTER, "`extension`");
+    NAME(extension_free)(extension);
+    extension = NULL;
+    c[0] = 2;
+    REFUSED(NAME(extension_new)(factor, 1, cross, 2, c, 1, 'L', &extension), CHOLUPDATE_SINGULAR, "column 2");
+    CHECK(extension == NULL);
+
+    /* (4 0 2; 0 4 2; 2 2 -1) and (0, 0, 6) become (5 0 2; 0 4 2; 2 2 -1) and (2, 0, 6). */
+    CHECK(NAME(extension_new)(factor, 1, cross, 2, corner, 1, 'L', &extension) == CHOLUPDATE_OK);
+    CHECK(NAME(append)(factor, 1, cross, 2, corner, 1, 'L', NULL) == CHOLUPDATE_OK);
+    REFUSED(NAME(extension_log_abs_det)(factor, extension, &number), CHOLUPDATE_INVALID_ARGUMENT, "has changed since");
+    NAME(extension_free)(extension);
+    NAME(extension_free)(NULL);
+    CHECK(NAME(solve_l)(factor, 1, z, 3) == CHOLUPDATE_OK);
+    CHECK(NAME(modify_carrying)(factor, 1, 1, v, 3, NULL, 1, y, 1, z, 3, &report) == CHOLUPDATE_OK);
+    NAME(is)(factor, 3, more, 2, 1);
+    CHECK(report.positive == 2 && report.negative == 1);
+    CHECK(NAME(signs)(factor, signs) == CHOLUPDATE_OK);
+    for (i = 0; i < 3; i++) z[i] *= signs[i];
+    CHECK(NAME(solve_lt)(factor, 1, z, 3) == CHOLUPDATE_OK);
+    x[0] = 2; x[1] = 0; x[2] = 6;
+    CHECK(NAME(solve)(factor, 1, x, 3) == CHOLUPDATE_OK);
+    for (i = 0; i < 3; i++) NAME(near)(z[i], (double)x[i]);
+    z[0] = 7;
+    REFUSED(NAME(modify_carrying)(factor, 2, 1, v, 3, NULL, 1, y, 1, z, 3, NULL), CHOLUPDATE_INVALID_ARGUMENT, "`decay`");
+    REFUSED(NAME(modify_carrying)(factor, 1, 1, v, 3, NULL, 1, y, 1, NULL, 3, NULL), CHOLUPDATE_NULL_POINTER, "`z`");
+    CHECK(z[0] == 7);
+    NAME(is)(factor, 3, more, 2, 1);
+    NAME(free)(factor);
+}
+
 static void NAME(all)(void) {
     NAME(makes)();
     NAME(modifies)();
     NAME(refuses)();
     NAME(rearranges)();
+    NAME(borders)();
 }

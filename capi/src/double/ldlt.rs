@@ -3,14 +3,33 @@
 use crate::arguments::{
     array, array_mut, borrow, copy_triangle, count, is_upper, matrix_mut, place, triangle,
 };
+use crate::kept::next;
 use crate::options::{cholupdate_options, cpu_alone, settings};
 use crate::status::{Refused, cholupdate_status, status_of};
-use cholupdate::{Cpu, Error, Ldlt};
+use cholupdate::{Cpu, Error, Ldlt, LdltModification};
 use core::ffi::c_char;
 
 /// A factor L S L^T in double precision, of a symmetric, possibly indefinite matrix A (n x n).
 pub struct cholupdate_d_ldlt {
     pub held: Ldlt<f64>,
+    /// A different number for every matrix that a factor has represented.
+    pub matrix: u64,
+}
+
+impl cholupdate_d_ldlt {
+    fn new(held: Ldlt<f64>) -> Self {
+        Self { held, matrix: next() }
+    }
+
+    /// Changes the matrix by `verb`.
+    pub fn change(
+        &mut self,
+        verb: impl FnOnce(&mut Ldlt<f64>) -> Result<LdltModification, Error>,
+    ) -> Result<LdltModification, Refused> {
+        let report = verb(&mut self.held)?;
+        self.matrix = next();
+        Ok(report)
+    }
 }
 
 // Threads of the program may read a factor at once, and give it to one another.
@@ -74,7 +93,7 @@ unsafe fn made(
     // SAFETY: the caller guarantees the pointers.
     unsafe {
         let held = make(cpu_alone(&settings(options)?, "a factor L S L^T")?)?;
-        factor.write(Box::into_raw(Box::new(cholupdate_d_ldlt { held })));
+        factor.write(Box::into_raw(Box::new(cholupdate_d_ldlt::new(held))));
     }
     Ok(())
 }
@@ -92,7 +111,7 @@ pub unsafe extern "C" fn cholupdate_d_ldlt_clone(
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let copy = place("copy", copy)?;
-        copy.write(Box::into_raw(Box::new(cholupdate_d_ldlt { held: factor.held.clone() })));
+        copy.write(Box::into_raw(Box::new(cholupdate_d_ldlt::new(factor.held.clone()))));
         Ok(())
     })
 }

@@ -1,7 +1,7 @@
 //! A <- A + V diag(w) V^T on a factor of an indefinite matrix.
 
 use super::ldlt::cholupdate_d_ldlt;
-use crate::arguments::{borrow_mut, count, matrix, place, tell, weights_or_ones};
+use crate::arguments::{borrow_mut, columns, count, matrix, matrix_mut, place, tell, weights_or_ones};
 use crate::report::cholupdate_ldlt_report;
 use crate::status::{cholupdate_status, status_of};
 
@@ -18,9 +18,9 @@ pub unsafe extern "C" fn cholupdate_d_ldlt_update(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let factor = &mut borrow_mut("factor", factor)?.held;
-        let v = matrix("v", v, (factor.order(), count("k", k)?), ldv)?;
-        tell(report, factor.update(v)?);
+        let factor = borrow_mut("factor", factor)?;
+        let v = matrix("v", v, (factor.held.order(), count("k", k)?), ldv)?;
+        tell(report, factor.change(|held| held.update(v))?);
         Ok(())
     })
 }
@@ -38,9 +38,9 @@ pub unsafe extern "C" fn cholupdate_d_ldlt_downdate(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let factor = &mut borrow_mut("factor", factor)?.held;
-        let v = matrix("v", v, (factor.order(), count("k", k)?), ldv)?;
-        tell(report, factor.downdate(v)?);
+        let factor = borrow_mut("factor", factor)?;
+        let v = matrix("v", v, (factor.held.order(), count("k", k)?), ldv)?;
+        tell(report, factor.change(|held| held.downdate(v))?);
         Ok(())
     })
 }
@@ -61,11 +61,11 @@ pub unsafe extern "C" fn cholupdate_d_ldlt_modify(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let factor = &mut borrow_mut("factor", factor)?.held;
+        let factor = borrow_mut("factor", factor)?;
         let rank = count("k", k)?;
-        let v = matrix("v", v, (factor.order(), rank), ldv)?;
+        let v = matrix("v", v, (factor.held.order(), rank), ldv)?;
         let weights = weights_or_ones(weights, rank)?;
-        tell(report, factor.modify(v, weights)?);
+        tell(report, factor.change(|held| held.modify(v, weights))?);
         Ok(())
     })
 }
@@ -86,11 +86,45 @@ pub unsafe extern "C" fn cholupdate_d_ldlt_modify_scaled(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let factor = &mut borrow_mut("factor", factor)?.held;
+        let factor = borrow_mut("factor", factor)?;
         let rank = count("k", k)?;
-        let v = matrix("v", v, (factor.order(), rank), ldv)?;
+        let v = matrix("v", v, (factor.held.order(), rank), ldv)?;
         let weights = weights_or_ones(weights, rank)?;
-        tell(report, factor.modify_scaled(decay, v, weights)?);
+        tell(report, factor.change(|held| held.modify_scaled(decay, v, weights))?);
+        Ok(())
+    })
+}
+
+/// As cholupdate_d_ldlt_modify_scaled(), with m right-hand sides b, which become decay b + V diag(w) `y`, `y` (k x m), for A and b with
+/// A x = b. `z` (n x m) is L^-1 b, as cholupdate_d_ldlt_solve_l() or an earlier call has computed it, and becomes that of the new L and
+/// b. cholupdate_d_ldlt_solve_lt() of S z is x. `report` may be NULL.
+///
+/// Returns as cholupdate_d_ldlt_modify(); nothing is changed unless it returns OK.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_ldlt_modify_carrying(
+    factor: *mut cholupdate_d_ldlt,
+    decay: f64,
+    k: i64,
+    v: *const f64,
+    ldv: i64,
+    weights: *const f64,
+    m: i64,
+    y: *const f64,
+    ldy: i64,
+    z: *mut f64,
+    ldz: i64,
+    report: *mut cholupdate_ldlt_report,
+) -> cholupdate_status {
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
+    status_of(|| unsafe {
+        let factor = borrow_mut("factor", factor)?;
+        let (order, rank) = (factor.held.order(), count("k", k)?);
+        let sides = columns::<f64>("m", m, 1 + order)?;
+        let v = matrix("v", v, (order, rank), ldv)?;
+        let weights = weights_or_ones(weights, rank)?;
+        let y = matrix("y", y, (rank, sides), ldy)?;
+        let z = matrix_mut("z", z, (order, sides), ldz)?;
+        tell(report, factor.change(|held| held.modify_carrying(decay, v, weights, y, z))?);
         Ok(())
     })
 }

@@ -23,11 +23,11 @@ pub unsafe extern "C" fn cholupdate_d_ldlt_append(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let factor = &mut borrow_mut("factor", factor)?.held;
+        let factor = borrow_mut("factor", factor)?;
         let (more, upper) = (count("r", r)?, is_upper("uplo", uplo)?);
-        let cross = matrix("cross", cross, (factor.order(), more), ldcross)?;
+        let cross = matrix("cross", cross, (factor.held.order(), more), ldcross)?;
         let corner = triangle("corner", corner, more, ldcorner, upper)?;
-        tell(report, factor.append(cross, &corner)?);
+        tell(report, factor.change(|held| held.append(cross, &corner))?);
         Ok(())
     })
 }
@@ -48,11 +48,11 @@ pub unsafe extern "C" fn cholupdate_d_ldlt_insert(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let factor = &mut borrow_mut("factor", factor)?.held;
+        let factor = borrow_mut("factor", factor)?;
         let (at, more) = (count("at", at)?, count("r", r)?);
-        let all = factor.order().saturating_add(more);
+        let all = factor.held.order().saturating_add(more);
         let columns = matrix("columns", columns, (all, more), ldcolumns)?;
-        tell(report, factor.insert(at, columns)?);
+        tell(report, factor.change(|held| held.insert(at, columns))?);
         Ok(())
     })
 }
@@ -73,10 +73,10 @@ pub unsafe extern "C" fn cholupdate_d_ldlt_replace(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let factor = &mut borrow_mut("factor", factor)?.held;
+        let factor = borrow_mut("factor", factor)?;
         let (at, rank) = (count("at", at)?, count("r", r)?);
-        let columns = matrix("columns", columns, (factor.order(), rank), ldcolumns)?;
-        tell(report, factor.replace(at, columns)?);
+        let columns = matrix("columns", columns, (factor.held.order(), rank), ldcolumns)?;
+        tell(report, factor.change(|held| held.replace(at, columns))?);
         Ok(())
     })
 }
@@ -94,9 +94,9 @@ pub unsafe extern "C" fn cholupdate_d_ldlt_remove(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let factor = &mut borrow_mut("factor", factor)?.held;
+        let factor = borrow_mut("factor", factor)?;
         let indices = rows("indices", indices, count("r", r)?)?;
-        tell(report, factor.remove(&indices)?);
+        tell(report, factor.change(|held| held.remove(&indices))?);
         Ok(())
     })
 }
@@ -113,9 +113,9 @@ pub unsafe extern "C" fn cholupdate_d_ldlt_shift(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let factor = &mut borrow_mut("factor", factor)?.held;
+        let factor = borrow_mut("factor", factor)?;
         let (from, to) = (count("from", from)?, count("to", to)?);
-        tell(report, factor.shift(from, to)?);
+        tell(report, factor.change(|held| held.shift(from, to))?);
         Ok(())
     })
 }
@@ -132,9 +132,9 @@ pub unsafe extern "C" fn cholupdate_d_ldlt_permute(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let factor = &mut borrow_mut("factor", factor)?.held;
-        let order = rows("order", order, factor.order())?;
-        tell(report, factor.permute(&order)?);
+        let factor = borrow_mut("factor", factor)?;
+        let order = rows("order", order, factor.held.order())?;
+        tell(report, factor.change(|held| held.permute(&order))?);
         Ok(())
     })
 }
