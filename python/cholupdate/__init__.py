@@ -11,7 +11,7 @@ change raises `NotPositiveDefiniteError`, and leaves the factor as it was.
 >>> f.solve(np.array([9.0, 13.0])).round(12)
 array([1., 1.])
 
-`Ldlt` does so with the factor of a symmetric indefinite matrix, A = L S Lᵀ with S = diag(±1), and keeps its inertia.
+`Ldlt` does so with the factor of a symmetric or Hermitian indefinite matrix, A = L S Lᵀ with S = diag(±1), and keeps its inertia.
 `CholeskyBatch` modifies many small factors side by side. `cholesky_update` does the same for arrays, also for stacks of matrices; the
 one in `cholupdate.scipy` has SciPy's arguments.
 """
@@ -28,6 +28,7 @@ from ._cholupdate import (
     DeviceArray,
     Extension,
     Ldlt,
+    LdltExtension,
     LdltModification,
     Modification,
     Pending,
@@ -57,6 +58,7 @@ __all__ = [
     "Extension",
     "InertiaError",
     "Ldlt",
+    "LdltExtension",
     "LdltModification",
     "Modification",
     "NotPositiveDefiniteError",

@@ -191,14 +191,14 @@ impl<'py> Either<'py> {
             (_, f32::NAME) => Ok(Self::Single(self::array(&array, name)?)),
             (b'b' | b'i' | b'u', _) | (_, f64::NAME) => Ok(Self::Double(self::array(&array, name)?)),
             (b'c', found) => Err(wrong_type(format!(
-                "`{name}` has dtype {found}, expected real numbers: only `Cholesky` and `CholeskyBatch` have complex ones"
+                "`{name}` has dtype {found}, expected real numbers: only `Cholesky`, `Ldlt` and `CholeskyBatch` have complex ones"
             ))),
             (_, found) => Err(not_supported(name, found)),
         }
     }
 }
 
-/// A matrix from which a `Cholesky` is computed, or those of which a `CholeskyBatch` is made, of its own numbers.
+/// A matrix from which a `Cholesky` or `Ldlt` is computed, or those of which a `CholeskyBatch` is made, of its own numbers.
 pub enum Any<'py> {
     Real(Either<'py>),
     ComplexSingle(Array<'py, c32>),

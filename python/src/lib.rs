@@ -73,6 +73,8 @@ mod _cholupdate {
     #[pymodule_export]
     use crate::functions::{cholesky_update, scipy_cholesky_update};
     #[pymodule_export]
+    use crate::ldlt::extension::{LdltExtension, restore_ldlt_extension};
+    #[pymodule_export]
     use crate::ldlt::report::{LdltModification, restore_ldlt_modification};
     #[pymodule_export]
     use crate::ldlt::{Ldlt, restore_ldlt};

@@ -24,6 +24,7 @@ f32 = cu.Cholesky(np.eye(3, dtype=np.float32))
 batch = cu.CholeskyBatch([np.eye(3)])
 batches = cu.CholeskyBatch([EYE])
 ldlt = cu.Ldlt(np.eye(3))
+hermitian = cu.Ldlt(EYE)
 
 # The calls, and how the message of the TypeError begins.
 REFUSED: list[tuple[Callable[[], object], str]] = [
@@ -62,7 +63,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: cu.Cholesky.from_factor(EYE, engine="cuda"), '`engine` is "cuda", expected "cpu"'),
     (lambda: cu.Cholesky.zeros(3, dtype=complex, engine="hybrid"), '`engine` is "hybrid", expected "cpu"'),
     (lambda: c128.to_engine("cuda"), '`engine` is "cuda", expected "cpu"'),
-    # Batches, symmetric indefinite matrices, factors in arrays of the caller's.
+    # Batches, indefinite matrices, factors in arrays of the caller's.
     (lambda: batches.update(HALF[:1]), "`v` has dtype complex64, but the factor has complex128"),
     (lambda: batches.modify(ONES[None], [1j]), "`weights` has dtype complex128, expected real numbers"),
     (lambda: batches.solve(np.ones((1, 3), np.float32)), "`b` has dtype float32, but the factor has complex128"),
@@ -70,13 +71,15 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: batches.append(HALF[:1]), "`a` has dtype complex64"),
     (lambda: batches.replace(0, HALF), "`a` has dtype complex64"),
     (lambda: batch.update(ONES[None, :, None]), "`v` has dtype complex128, expected real numbers"),
-    (lambda: cu.Ldlt(EYE), "`a` has dtype complex128, expected real numbers: only `Cholesky` and `CholeskyBatch` have complex ones"),
-    (lambda: cu.Ldlt.from_factor(EYE, [1, 1, 1]), "`l` has dtype complex128, expected real numbers: only"),
+    (lambda: hermitian.update(HALF), "`v` has dtype complex64, but the factor has complex128"),
+    (lambda: hermitian.modify(ONES, [1j]), "`weights` has dtype complex128, expected real numbers"),
+    (lambda: cu.Ldlt.from_factor(EYE, [1j, 1, 1]), "`d` has dtype complex128, expected real numbers"),
+    (lambda: cu.Ldlt(np.eye(2, dtype=np.clongdouble)), "`a` has dtype complex256, expected complex64 or complex128"),
     (lambda: ldlt.update(ONES), "`v` has dtype complex128, expected real numbers"),
-    (lambda: cu.cholesky_update(EYE, ONES), "`l` has dtype complex128, expected real numbers: only `Cholesky` and `CholeskyBatch` have complex ones"),
+    (lambda: cu.cholesky_update(EYE, ONES), "`l` has dtype complex128, expected real numbers: only `Cholesky`, `Ldlt` and `CholeskyBatch` have complex ones"),
     (lambda: cu.cholesky_update(EYE, ONES, overwrite_l=True), "`l` has dtype complex128, expected real numbers: only"),
     (lambda: cu.cholesky_update(np.eye(3), ONES), "`v` has dtype complex128, expected real numbers"),
-    (lambda: cholesky_update(EYE, ONES), "`R` has dtype complex128, expected real numbers: only `Cholesky` and `CholeskyBatch` have complex ones"),
+    (lambda: cholesky_update(EYE, ONES), "`R` has dtype complex128, expected real numbers: only `Cholesky`, `Ldlt` and `CholeskyBatch` have complex ones"),
     # Numbers that no factor has.
     (lambda: cu.Cholesky(np.eye(2, dtype=np.clongdouble)), "`a` has dtype complex256, expected complex64 or complex128"),
     (lambda: cu.Cholesky.zeros(2, dtype=np.clongdouble), "`dtype` is complex256, expected float32 or float64, complex64 or complex128"),

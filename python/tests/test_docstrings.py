@@ -31,6 +31,7 @@ def test_everything_public_is_described() -> None:
         cholupdate.CholeskyBatch,
         cholupdate.Extension,
         cholupdate.Ldlt,
+        cholupdate.LdltExtension,
         cholupdate.LdltModification,
         cholupdate.Modification,
         cholupdate.DeviceArray,

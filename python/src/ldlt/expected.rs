@@ -4,7 +4,7 @@ use super::{Ldlt, Shared, with_ldlt};
 use crate::argument::count;
 use crate::carried::vector;
 use crate::errors::{exception, exception_naming};
-use crate::numbers::Real;
+use crate::numbers::Number;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
@@ -81,7 +81,7 @@ impl Ldlt {
     /// ...     error.column
     /// 1
     pub fn expect_signs<'py>(&self, py: Python<'py>, signs: &Bound<'py, PyAny>) -> PyResult<()> {
-        fn expected<'py, T: Real>(
+        fn expected<'py, T: Number>(
             py: Python<'py>,
             shared: &Shared<T>,
             signs: &Bound<'py, PyAny>,

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `modifying`, `rows`, `solving` | its methods |
 //! | `expected` | what changes it refuses |
+//! | `extension` | the class `LdltExtension` |
 //! | `shared` | locks for its threads |
 //! | `report` | the class `LdltModification` |
 
 mod expected;
+pub mod extension;
 mod modifying;
 pub mod report;
 mod rows;
@@ -19,16 +21,20 @@ use crate::argument::Argument;
 use crate::arrays::to_numpy;
 use crate::carried::vector;
 use crate::errors::{exception, seen_from_above, wrong_type, wrong_value};
-use crate::numbers::{Number, Real};
-use crate::operands::{Matrix, Triangle};
+use crate::numbers::Number;
+use crate::operands::{AnyTriangle, Matrix, Triangle};
 use crate::threads::without_gil;
 use cholupdate::Cpu;
+use cholupdate::faer::{c32, c64};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// The factor L of a symmetric, possibly indefinite matrix A = L S Lᵀ, where S is diagonal with entries 1 and −1. Its methods update L
-/// and S when A changes.
+/// The factor L of a symmetric or Hermitian, possibly indefinite matrix A = L S Lᵀ, where S is diagonal with entries 1 and −1. Its
+/// methods update L and S when A changes.
+///
+/// Of complex numbers every transpose is a conjugate transpose: A = L S Lᴴ. The imaginary part of the diagonal of A is not read; S,
+/// weights and the logarithm of the determinant are real.
 ///
 /// L is lower triangular with a positive diagonal. With D = diag(l_jj² s_j) and a unit lower triangle this is LDLᵀ without pivoting. The
 /// factor of a positive definite matrix is its Cholesky factor. The numbers of entries of S of either sign are the inertia of A.
@@ -36,7 +42,7 @@ use pyo3::types::{PyDict, PyTuple};
 /// Parameters
 /// ----------
 /// a : array_like, shape (n, n)
-///     A. Only one triangle is read. The factor has its dtype, float32 or float64. Integers become float64.
+///     A. Only one triangle is read. The factor has its dtype: float32, float64, complex64 or complex128. Integers become float64.
 /// upper : bool, default False
 ///     Read the upper triangle of `a` instead of the lower one.
 /// engine : {"cpu"}, default "cpu"
@@ -89,18 +95,22 @@ pub struct Ldlt {
     threads: Option<usize>,
 }
 
-/// The factor, in either precision.
+/// The factor, of any numbers.
 enum Kept {
     Single(Shared<f32>),
     Double(Shared<f64>),
+    ComplexSingle(Shared<c32>),
+    ComplexDouble(Shared<c64>),
 }
 
-/// Evaluates the same expression in either precision.
+/// Evaluates the same expression for any numbers.
 macro_rules! with_ldlt {
     ($factor:expr, $shared:ident => $body:expr) => {
         match &$factor.kept {
             crate::ldlt::Kept::Single($shared) => $body,
             crate::ldlt::Kept::Double($shared) => $body,
+            crate::ldlt::Kept::ComplexSingle($shared) => $body,
+            crate::ldlt::Kept::ComplexDouble($shared) => $body,
         }
     };
 }
@@ -123,7 +133,7 @@ fn cpu(threads: Option<usize>) -> Cpu {
     threads.map_or_else(Cpu::default, Cpu::threads)
 }
 
-fn of_matrix<'py, T: Real>(
+fn of_matrix<'py, T: Number>(
     py: Python<'py>,
     (a, upper): (&Matrix<'py, T>, bool),
     threads: Option<usize>,
@@ -133,7 +143,7 @@ fn of_matrix<'py, T: Real>(
     factor.map(Shared::new).map_err(|error| exception(py, seen_from_above(error, upper)))
 }
 
-fn of_factor<'py, T: Real>(
+fn of_factor<'py, T: Number>(
     py: Python<'py>,
     (l, d): (&Matrix<'py, T>, &Bound<'_, PyAny>),
     threads: Option<usize>,
@@ -149,9 +159,11 @@ impl Ldlt {
         (l, d): (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        let kept = match Triangle::new(l, "l", false)? {
-            Triangle::Single(l) => Kept::Single(of_factor(py, (&l, d), threads)?),
-            Triangle::Double(l) => Kept::Double(of_factor(py, (&l, d), threads)?),
+        let kept = match AnyTriangle::new(l, "l", false)? {
+            AnyTriangle::Real(Triangle::Single(l)) => Kept::Single(of_factor(py, (&l, d), threads)?),
+            AnyTriangle::Real(Triangle::Double(l)) => Kept::Double(of_factor(py, (&l, d), threads)?),
+            AnyTriangle::ComplexSingle(l) => Kept::ComplexSingle(of_factor(py, (&l, d), threads)?),
+            AnyTriangle::ComplexDouble(l) => Kept::ComplexDouble(of_factor(py, (&l, d), threads)?),
         };
         Ok(Self { kept, threads })
     }
@@ -172,21 +184,24 @@ impl Ldlt {
         threads: Argument<'py>,
     ) -> PyResult<Self> {
         let (threads, upper) = (given(&engine, &threads)?, upper.flag("upper", false)?);
-        let kept = match Triangle::new(a, "a", upper)? {
-            Triangle::Single(a) => Kept::Single(of_matrix(py, (&a, upper), threads)?),
-            Triangle::Double(a) => Kept::Double(of_matrix(py, (&a, upper), threads)?),
+        let kept = match AnyTriangle::new(a, "a", upper)? {
+            AnyTriangle::Real(Triangle::Single(a)) => Kept::Single(of_matrix(py, (&a, upper), threads)?),
+            AnyTriangle::Real(Triangle::Double(a)) => Kept::Double(of_matrix(py, (&a, upper), threads)?),
+            AnyTriangle::ComplexSingle(a) => Kept::ComplexSingle(of_matrix(py, (&a, upper), threads)?),
+            AnyTriangle::ComplexDouble(a) => Kept::ComplexDouble(of_matrix(py, (&a, upper), threads)?),
         };
         Ok(Self { kept, threads })
     }
 
-    /// Makes an `Ldlt` from known L and D: A = L diag(d) Lᵀ.
+    /// Makes an `Ldlt` from known L and D: A = L diag(d) Lᵀ, or L diag(d) Lᴴ of complex numbers.
     ///
     /// Parameters
     /// ----------
     /// l : array_like, shape (n, n)
-    ///     L, lower triangular, with any diagonal that is not zero, for example ones. The other triangle is not read.
+    ///     L, lower triangular, with any diagonal that is not zero, for example ones. The other triangle is not read. Columns are
+    ///     multiplied by the signs or phases that make the diagonal positive.
     /// d : array_like, shape (n,)
-    ///     The diagonal of D, in host memory.
+    ///     The diagonal of D, real, in host memory.
     /// engine, threads
     ///     As for `Ldlt`.
     ///
@@ -225,12 +240,14 @@ impl Ldlt {
 
     /// A copy of the factor, with its limit of the growth and what is expected of it.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-        fn again<T: Real>(py: Python<'_>, shared: &Shared<T>) -> PyResult<Shared<T>> {
+        fn again<T: Number>(py: Python<'_>, shared: &Shared<T>) -> PyResult<Shared<T>> {
             shared.look(py, |factor| Ok(Shared::new(factor.clone())))
         }
         let kept = match &self.kept {
             Kept::Single(shared) => Kept::Single(again(py, shared)?),
             Kept::Double(shared) => Kept::Double(again(py, shared)?),
+            Kept::ComplexSingle(shared) => Kept::ComplexSingle(again(py, shared)?),
+            Kept::ComplexDouble(shared) => Kept::ComplexDouble(again(py, shared)?),
         };
         Ok(Self { kept, threads: self.threads })
     }
@@ -268,7 +285,7 @@ impl Ldlt {
         })
     }
 
-    /// The diagonal of S: 1 or −1, a copy of the factor's dtype. Shape (n,).
+    /// The diagonal of S: 1 or −1, a copy of the factor's real dtype. Shape (n,).
     #[getter]
     fn signs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         with_ldlt!(self, shared => {
@@ -303,12 +320,14 @@ impl Ldlt {
         Err(wrong_type("an Ldlt is not an array: L is `l`, A is `reconstruct()`"))
     }
 
-    /// The dtype of the factor, float32 or float64.
+    /// The dtype of the factor: float32, float64, complex64 or complex128.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> Bound<'py, numpy::PyArrayDescr> {
         match &self.kept {
             Kept::Single(_) => numpy::dtype::<f32>(py),
             Kept::Double(_) => numpy::dtype::<f64>(py),
+            Kept::ComplexSingle(_) => numpy::dtype::<c32>(py),
+            Kept::ComplexDouble(_) => numpy::dtype::<c64>(py),
         }
     }
 
@@ -316,6 +335,8 @@ impl Ldlt {
         let dtype = match &self.kept {
             Kept::Single(_) => f32::NAME,
             Kept::Double(_) => f64::NAME,
+            Kept::ComplexSingle(_) => c32::NAME,
+            Kept::ComplexDouble(_) => c64::NAME,
         };
         let known =
             with_ldlt!(self, shared => shared.look(py, |factor| Ok((factor.order(), factor.inertia()))));

@@ -1,15 +1,16 @@
 //! Insertion, removal, replacement and reordering of rows and columns, for the class `Ldlt`.
 
+use super::extension::LdltExtension;
 use super::report::LdltModification;
 use super::{Ldlt, Shared, with_ldlt};
 use crate::indices::{index, rows, selection};
-use crate::numbers::Real;
+use crate::numbers::Number;
 use crate::operands::Matrix;
 use cholupdate::{Error, Operand};
 use pyo3::prelude::*;
 
 /// A change of the columns of A from index `at` on.
-fn put<'py, T: Real>(
+fn put<'py, T: Number>(
     py: Python<'py>,
     shared: &Shared<T>,
     (at, columns): (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
@@ -27,7 +28,7 @@ fn put<'py, T: Real>(
 
 #[pymethods]
 impl Ldlt {
-    /// A ← (A B; Bᵀ K). Appends r rows and columns.
+    /// A ← (A B; Bᴴ K), where Bᴴ is Bᵀ for real numbers. Appends r rows and columns.
     ///
     /// Parameters
     /// ----------
@@ -61,7 +62,7 @@ impl Ldlt {
         cross: &Bound<'py, PyAny>,
         corner: &Bound<'py, PyAny>,
     ) -> PyResult<LdltModification> {
-        fn appended<'py, T: Real>(
+        fn appended<'py, T: Number>(
             py: Python<'py>,
             shared: &Shared<T>,
             (cross, corner): (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
@@ -148,6 +149,44 @@ impl Ldlt {
         with_ldlt!(self, shared => {
             put(py, shared, (at, columns), |factor, at, columns| factor.replace(at, columns))
         })
+    }
+
+    /// The factor of (A B; Bᴴ K), where Bᴴ is Bᵀ for real numbers, without a change of this factor.
+    ///
+    /// One factor can have many extensions. An extension is valid until the factor changes. After a change its calls raise
+    /// `RuntimeError`. What is expected of changes of the factor is not asked of it.
+    ///
+    /// Parameters
+    /// ----------
+    /// cross, corner
+    ///     As for `append`.
+    ///
+    /// Returns
+    /// -------
+    /// LdltExtension
+    ///
+    /// Raises
+    /// ------
+    /// SingularError, UnstableError
+    ///     As for `append`.
+    ///
+    /// Examples
+    /// --------
+    /// Minimize x₁² + x₂², and the same subject to x₁ + x₂ = 2:
+    ///
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Ldlt([[2.0, 0.0], [0.0, 2.0]])
+    /// >>> constrained = f.extension([1.0, 1.0], 0.0)
+    /// >>> constrained.inertia
+    /// (2, 1)
+    /// >>> constrained.solve([0.0, 0.0, 2.0]).round(12)
+    /// array([ 1.,  1., -2.])
+    fn extension<'py>(
+        slf: &Bound<'py, Self>,
+        cross: &Bound<'py, PyAny>,
+        corner: &Bound<'py, PyAny>,
+    ) -> PyResult<LdltExtension> {
+        LdltExtension::new(slf, cross, corner)
     }
 
     /// Removes rows and columns of A. Unlike that of a positive definite matrix the rest may have no factor.

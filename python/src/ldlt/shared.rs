@@ -3,19 +3,29 @@
 use super::report::LdltModification;
 use crate::errors::{exception, in_use};
 use crate::interrupts::Interruptible;
-use crate::numbers::Real;
+use crate::numbers::Number;
 use crate::shared::{unpoisoned, wait};
 use crate::threads::without_gil;
 use cholupdate::{Error, Ldlt};
 use pyo3::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
 /// The factor and its two locks.
-pub struct Shared<T: Real>(RwLock<RwLock<Ldlt<T>>>);
+pub struct Shared<T: Number> {
+    factor: RwLock<RwLock<Ldlt<T>>>,
+    /// Changes of A so far.
+    changes: AtomicU64,
+}
 
-impl<T: Real> Shared<T> {
+impl<T: Number> Shared<T> {
     pub fn new(factor: Ldlt<T>) -> Self {
-        Self(RwLock::new(RwLock::new(factor)))
+        Self { factor: RwLock::new(RwLock::new(factor)), changes: AtomicU64::new(0) }
+    }
+
+    /// The number of changes of A so far.
+    pub fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
     }
 
     /// Admits a call that leaves the factor unchanged.
@@ -23,7 +33,7 @@ impl<T: Real> Shared<T> {
     /// # Errors
     /// `RuntimeError` while another thread changes it; `PoisonedError` after a panic.
     pub fn reader(&self, py: Python<'_>) -> PyResult<Reader<'_, T>> {
-        self.0.try_read().map(Reader).map_err(|error| refused(py, &error))
+        self.factor.try_read().map(Reader).map_err(|error| refused(py, &error))
     }
 
     /// Admits a call that changes the factor.
@@ -31,7 +41,8 @@ impl<T: Real> Shared<T> {
     /// # Errors
     /// `RuntimeError` while another thread uses it; `PoisonedError` after a panic.
     pub fn writer(&self, py: Python<'_>) -> PyResult<Writer<'_, T>> {
-        self.0.try_write().map(Writer).map_err(|error| refused(py, &error))
+        let factor = self.factor.try_write().map_err(|error| refused(py, &error))?;
+        Ok(Writer { factor, changes: &self.changes })
     }
 
     /// Reads the factor by `call`, without the GIL.
@@ -53,9 +64,9 @@ fn refused<G>(py: Python<'_>, error: &TryLockError<G>) -> PyErr {
 }
 
 /// The factor does not change while this lives.
-pub struct Reader<'a, T: Real>(RwLockReadGuard<'a, RwLock<Ldlt<T>>>);
+pub struct Reader<'a, T: Number>(RwLockReadGuard<'a, RwLock<Ldlt<T>>>);
 
-impl<T: Real> Reader<'_, T> {
+impl<T: Number> Reader<'_, T> {
     /// Reads the factor, concurrently with other readers. To be called without the GIL.
     ///
     /// # Errors
@@ -76,11 +87,14 @@ impl<T: Real> Reader<'_, T> {
 }
 
 /// No other thread uses the factor while this lives.
-pub struct Writer<'a, T: Real>(RwLockWriteGuard<'a, RwLock<Ldlt<T>>>);
+pub struct Writer<'a, T: Number> {
+    factor: RwLockWriteGuard<'a, RwLock<Ldlt<T>>>,
+    changes: &'a AtomicU64,
+}
 
-impl<T: Real> Writer<'_, T> {
+impl<T: Number> Writer<'_, T> {
     pub fn factor(&mut self) -> &mut Ldlt<T> {
-        unpoisoned(self.0.get_mut())
+        unpoisoned(self.factor.get_mut())
     }
 
     /// Changes A by `call`, without the GIL. Control-C can interrupt it: every change is written to other memory first. `rank` is that of
@@ -94,6 +108,8 @@ impl<T: Real> Writer<'_, T> {
         let factor = self.factor();
         let interruptible = Interruptible::new(py, factor.order(), rank);
         let changed = without_gil(py, || interruptible.run(|| call(factor)));
-        interruptible.end(py, changed).map(LdltModification::from)
+        let report = interruptible.end(py, changed).map(LdltModification::from)?;
+        self.changes.fetch_add(1, Ordering::Relaxed);
+        Ok(report)
     }
 }

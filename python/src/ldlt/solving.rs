@@ -2,13 +2,13 @@
 
 use super::{Ldlt, Shared, with_ldlt};
 use crate::arrays::to_numpy;
-use crate::numbers::Real;
+use crate::numbers::{Number, Real};
 use crate::solving::solved_by;
 use cholupdate::{Error, OperandMut};
 use pyo3::prelude::*;
 
 /// Applies `apply` to a copy of an argument. The result has the library, device and shape of the argument.
-fn solved<'py, T: Real>(
+fn solved<'py, T: Number>(
     py: Python<'py>,
     shared: &Shared<T>,
     apply: fn(&cholupdate::Ldlt<T>, &mut OperandMut<'_, T>) -> Result<(), Error>,
@@ -42,7 +42,7 @@ impl Ldlt {
         with_ldlt!(self, shared => solved(py, shared, |factor, b| factor.solve_in_place(b), b))
     }
 
-    /// Solves L Y = B for Y. With it Yᵀ S Y = Bᵀ A⁻¹ B.
+    /// Solves L Y = B for Y. With it Yᴴ S Y = Bᴴ A⁻¹ B.
     ///
     /// Parameters
     /// ----------
@@ -63,7 +63,7 @@ impl Ldlt {
         with_ldlt!(self, shared => solved(py, shared, |factor, b| factor.solve_l_in_place(b), b))
     }
 
-    /// Solves Lᵀ X = B for X.
+    /// Solves Lᵀ X = B for X, or Lᴴ X = B of complex numbers.
     ///
     /// Parameters
     /// ----------
@@ -100,7 +100,7 @@ impl Ldlt {
         with_ldlt!(self, shared => shared.look(py, |factor| factor.condition()).map(Real::double))
     }
 
-    /// A = L S Lᵀ, both triangles.
+    /// A = L S Lᴴ, both triangles.
     ///
     /// Returns
     /// -------
