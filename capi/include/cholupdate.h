@@ -54,8 +54,9 @@
  * A = L L^H with a real positive diagonal of L, for an `uplo` of 'U' A = R^H R and R = L^H, and a modification is A + V diag(w) V^H.
  * Names with _lt are for L^H. The imaginary part of the diagonal of A is not read. Weights, a decay, sums of squares, log det A, a
  * condition number, the signs of S and reports are real. There are all functions for a factor of a positive definite matrix, its
- * modifications in flight and its extensions, and for that of an indefinite one, except for those on arrays in the memory of a GPU and
- * cholupdate_d_modify_array(). The engine is CHOLUPDATE_CPU; a complex factor on another one is refused with INVALID_ARGUMENT.
+ * modifications in flight and its extensions, for that of an indefinite one, and for batches, except for those on arrays in the memory of
+ * a GPU, what they have done, and cholupdate_d_modify_array(). The engine is CHOLUPDATE_CPU; complex factors on another one are refused
+ * with INVALID_ARGUMENT.
  */
 
 
@@ -212,6 +213,11 @@ typedef enum {
 typedef struct cholupdate_c cholupdate_c;
 
 /**
+ * Factors in complex single precision of many small matrices A (n x n), which are modified side by side.
+ */
+typedef struct cholupdate_c_batch cholupdate_c_batch;
+
+/**
  * A factor in complex single precision, of A bordered by r rows and columns. The factor of A is not changed, so many
  * extensions can share one.
  */
@@ -320,6 +326,11 @@ typedef struct cholupdate_s_workspace cholupdate_s_workspace;
  * A factor in complex double precision, of a matrix A (n x n).
  */
 typedef struct cholupdate_z cholupdate_z;
+
+/**
+ * Factors in complex double precision of many small matrices A (n x n), which are modified side by side.
+ */
+typedef struct cholupdate_z_batch cholupdate_z_batch;
 
 /**
  * A factor in complex double precision, of A bordered by r rows and columns. The factor of A is not changed, so many
@@ -5054,6 +5065,494 @@ cholupdate_status cholupdate_c_ldlt_extension_corner(const cholupdate_c_ldlt_ext
                                                      cholupdate_c32 *corner,
                                                      int64_t ldcorner,
                                                      float *signs);
+
+/**
+ * Factors `count` matrices A (n x n), of which lower triangles are read. With `orders` (count), of matrix b only the
+ * leading orders[b] rows and columns are read, and of V and right-hand sides as many rows; NULL `orders` are n for all. The
+ * engine of `options` is CHOLUPDATE_CPU; their safeguard is not used. The caller owns `*made` and frees it by
+ * cholupdate_z_batch_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT. Returns SOME_FAILED, with the batch, if a matrix is not positive definite, not
+ * finite or too large: it has no factor and fails in every later call, until cholupdate_z_batch_replace().
+ * cholupdate_z_batch_status() has the reasons.
+ */
+cholupdate_status cholupdate_z_batch_new(int64_t count,
+                                         int64_t n,
+                                         const cholupdate_c64 *a,
+                                         const int64_t *a_strides,
+                                         const int64_t *orders,
+                                         const cholupdate_options *options,
+                                         cholupdate_z_batch **made);
+
+/**
+ * Makes a batch of known factors L (n x n), of which lower triangles are read; they are copied. As in
+ * cholupdate_z_from_factor(), each column of L is multiplied by the number of magnitude 1 that makes its diagonal entry
+ * real and positive, and zeros on the diagonal are accepted. `options` are as in cholupdate_z_batch_new(). The caller owns
+ * `*made` and frees it by cholupdate_z_batch_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT. Returns SOME_FAILED, with the batch, if some L is not finite, or too large.
+ */
+cholupdate_status cholupdate_z_batch_from_factors(int64_t count,
+                                                  int64_t n,
+                                                  const cholupdate_c64 *l,
+                                                  const int64_t *l_strides,
+                                                  const cholupdate_options *options,
+                                                  cholupdate_z_batch **made);
+
+/**
+ * Copies the batch. The caller owns `*copy` and frees it by cholupdate_z_batch_free().
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_z_batch_clone(const cholupdate_z_batch *batch, cholupdate_z_batch **copy);
+
+/**
+ * Copies the matrices numbered `indices` (m), in this order, to another batch; one may occur several times. The caller owns
+ * `*selected` and frees it by cholupdate_z_batch_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_batch_select(const cholupdate_z_batch *batch,
+                                            int64_t m,
+                                            const int64_t *indices,
+                                            cholupdate_z_batch **selected);
+
+/**
+ * Frees a batch. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_z_batch_free(cholupdate_z_batch *batch);
+
+/**
+ * Writes the number of matrices to `*count` and n to `*n`. Each may be NULL.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_z_batch_extents(const cholupdate_z_batch *batch, int64_t *count, int64_t *n);
+
+/**
+ * Writes to `info` (count) which matrices have no factor, and why.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, or SOME_FAILED if there are any.
+ */
+cholupdate_status cholupdate_z_batch_status(const cholupdate_z_batch *batch, int64_t *info);
+
+/**
+ * Factors A (m x m), of which the triangle `uplo` is read, in place of a matrix, with m of at most n.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE; the matrix is then as it was.
+ */
+cholupdate_status cholupdate_z_batch_replace(cholupdate_z_batch *batch,
+                                             int64_t matrix,
+                                             int64_t m,
+                                             const cholupdate_c64 *a,
+                                             int64_t lda,
+                                             char uplo);
+
+/**
+ * Copies L of a matrix, of its order m, to the triangle `uplo` of the caller's array `l` (m x m), or R = L^H for 'U'. The
+ * other triangle is not changed.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; for a matrix without a factor the reason for that, as cholupdate_z_new() would.
+ */
+cholupdate_status cholupdate_z_batch_to_factor(const cholupdate_z_batch *batch,
+                                               int64_t matrix,
+                                               char uplo,
+                                               cholupdate_c64 *l,
+                                               int64_t ldl);
+
+/**
+ * Copies all L to the lower triangles of the caller's array `l` (n x n each). Upper triangles are not changed, nor rows
+ * that a matrix does not have, nor matrices without a factor.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_batch_to_factors(const cholupdate_z_batch *batch,
+                                                cholupdate_c64 *l,
+                                                const int64_t *l_strides);
+
+/**
+ * Factors `count` matrices A (n x n), of which lower triangles are read. With `orders` (count), of matrix b only the
+ * leading orders[b] rows and columns are read, and of V and right-hand sides as many rows; NULL `orders` are n for all. The
+ * engine of `options` is CHOLUPDATE_CPU; their safeguard is not used. The caller owns `*made` and frees it by
+ * cholupdate_c_batch_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT. Returns SOME_FAILED, with the batch, if a matrix is not positive definite, not
+ * finite or too large: it has no factor and fails in every later call, until cholupdate_c_batch_replace().
+ * cholupdate_c_batch_status() has the reasons.
+ */
+cholupdate_status cholupdate_c_batch_new(int64_t count,
+                                         int64_t n,
+                                         const cholupdate_c32 *a,
+                                         const int64_t *a_strides,
+                                         const int64_t *orders,
+                                         const cholupdate_options *options,
+                                         cholupdate_c_batch **made);
+
+/**
+ * Makes a batch of known factors L (n x n), of which lower triangles are read; they are copied. As in
+ * cholupdate_c_from_factor(), each column of L is multiplied by the number of magnitude 1 that makes its diagonal entry
+ * real and positive, and zeros on the diagonal are accepted. `options` are as in cholupdate_c_batch_new(). The caller owns
+ * `*made` and frees it by cholupdate_c_batch_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT. Returns SOME_FAILED, with the batch, if some L is not finite, or too large.
+ */
+cholupdate_status cholupdate_c_batch_from_factors(int64_t count,
+                                                  int64_t n,
+                                                  const cholupdate_c32 *l,
+                                                  const int64_t *l_strides,
+                                                  const cholupdate_options *options,
+                                                  cholupdate_c_batch **made);
+
+/**
+ * Copies the batch. The caller owns `*copy` and frees it by cholupdate_c_batch_free().
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_c_batch_clone(const cholupdate_c_batch *batch, cholupdate_c_batch **copy);
+
+/**
+ * Copies the matrices numbered `indices` (m), in this order, to another batch; one may occur several times. The caller owns
+ * `*selected` and frees it by cholupdate_c_batch_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_batch_select(const cholupdate_c_batch *batch,
+                                            int64_t m,
+                                            const int64_t *indices,
+                                            cholupdate_c_batch **selected);
+
+/**
+ * Frees a batch. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_c_batch_free(cholupdate_c_batch *batch);
+
+/**
+ * Writes the number of matrices to `*count` and n to `*n`. Each may be NULL.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_c_batch_extents(const cholupdate_c_batch *batch, int64_t *count, int64_t *n);
+
+/**
+ * Writes to `info` (count) which matrices have no factor, and why.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, or SOME_FAILED if there are any.
+ */
+cholupdate_status cholupdate_c_batch_status(const cholupdate_c_batch *batch, int64_t *info);
+
+/**
+ * Factors A (m x m), of which the triangle `uplo` is read, in place of a matrix, with m of at most n.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE; the matrix is then as it was.
+ */
+cholupdate_status cholupdate_c_batch_replace(cholupdate_c_batch *batch,
+                                             int64_t matrix,
+                                             int64_t m,
+                                             const cholupdate_c32 *a,
+                                             int64_t lda,
+                                             char uplo);
+
+/**
+ * Copies L of a matrix, of its order m, to the triangle `uplo` of the caller's array `l` (m x m), or R = L^H for 'U'. The
+ * other triangle is not changed.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; for a matrix without a factor the reason for that, as cholupdate_c_new() would.
+ */
+cholupdate_status cholupdate_c_batch_to_factor(const cholupdate_c_batch *batch,
+                                               int64_t matrix,
+                                               char uplo,
+                                               cholupdate_c32 *l,
+                                               int64_t ldl);
+
+/**
+ * Copies all L to the lower triangles of the caller's array `l` (n x n each). Upper triangles are not changed, nor rows
+ * that a matrix does not have, nor matrices without a factor.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_batch_to_factors(const cholupdate_c_batch *batch,
+                                                cholupdate_c32 *l,
+                                                const int64_t *l_strides);
+
+/**
+ * A <- A + V V^H for each matrix. V (n x k each) is not changed. `info`, `min_pivot_ratio` and `log_det_change` (count
+ * each) may be NULL; the last two are as in cholupdate_report, and NaN for matrices that have failed.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with NOT_FINITE or OVERFLOW in `info`, or why there is no factor.
+ */
+cholupdate_status cholupdate_z_batch_update(cholupdate_z_batch *batch,
+                                            int64_t k,
+                                            const cholupdate_c64 *v,
+                                            const int64_t *v_strides,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
+/**
+ * A <- A - V V^H for each matrix. As cholupdate_z_batch_update().
+ *
+ * Returns as cholupdate_z_batch_update(); SOME_FAILED also for matrices that would not be positive definite, or are
+ * singular.
+ */
+cholupdate_status cholupdate_z_batch_downdate(cholupdate_z_batch *batch,
+                                              int64_t k,
+                                              const cholupdate_c64 *v,
+                                              const int64_t *v_strides,
+                                              int64_t *info,
+                                              double *min_pivot_ratio,
+                                              double *log_det_change);
+
+/**
+ * A <- A + V diag(w) V^H for each matrix, with any mix of signs. A `weights_stride` of 0 is for `weights` (k) of all
+ * matrices; otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are all
+ * 1. Columns with the weight 0 may be anything. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their
+ * `info` is 0, their ratio 1, and their change 0. A NULL `mask` is for all matrices. The rest is as in
+ * cholupdate_z_batch_update().
+ *
+ * Returns as cholupdate_z_batch_downdate(), and NOT_FINITE for `weights` of all matrices.
+ */
+cholupdate_status cholupdate_z_batch_modify(cholupdate_z_batch *batch,
+                                            int64_t k,
+                                            const cholupdate_c64 *v,
+                                            const int64_t *v_strides,
+                                            const double *weights,
+                                            int64_t weights_stride,
+                                            const uint8_t *mask,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
+/**
+ * B (n x nrhs each) <- X with A X = B for each matrix, in the caller's array `b`, of which no two entries share memory. The
+ * right-hand sides of matrices that fail stay as they were. `info` (count) may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED for B that is not finite, singular matrices, and those without a
+ * factor.
+ */
+cholupdate_status cholupdate_z_batch_solve(const cholupdate_z_batch *batch,
+                                           int64_t nrhs,
+                                           cholupdate_c64 *b,
+                                           const int64_t *b_strides,
+                                           int64_t *info);
+
+/**
+ * B (n x nrhs each) <- Y with L Y = B. As cholupdate_z_batch_solve().
+ *
+ * Returns as cholupdate_z_batch_solve().
+ */
+cholupdate_status cholupdate_z_batch_solve_l(const cholupdate_z_batch *batch,
+                                             int64_t nrhs,
+                                             cholupdate_c64 *b,
+                                             const int64_t *b_strides,
+                                             int64_t *info);
+
+/**
+ * B (n x nrhs each) <- X with L^H X = B. As cholupdate_z_batch_solve().
+ *
+ * Returns as cholupdate_z_batch_solve().
+ */
+cholupdate_status cholupdate_z_batch_solve_lt(const cholupdate_z_batch *batch,
+                                              int64_t nrhs,
+                                              cholupdate_c64 *b,
+                                              const int64_t *b_strides,
+                                              int64_t *info);
+
+/**
+ * Writes log det A of each matrix to `log_det` (count): NaN if it is singular or has no factor. `info` (count) may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED if there are such matrices.
+ */
+cholupdate_status cholupdate_z_batch_log_det(const cholupdate_z_batch *batch,
+                                             double *log_det,
+                                             int64_t *info);
+
+/**
+ * A <- A + V V^H for each matrix. V (n x k each) is not changed. `info`, `min_pivot_ratio` and `log_det_change` (count
+ * each) may be NULL; the last two are as in cholupdate_report, and NaN for matrices that have failed.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with NOT_FINITE or OVERFLOW in `info`, or why there is no factor.
+ */
+cholupdate_status cholupdate_c_batch_update(cholupdate_c_batch *batch,
+                                            int64_t k,
+                                            const cholupdate_c32 *v,
+                                            const int64_t *v_strides,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
+/**
+ * A <- A - V V^H for each matrix. As cholupdate_c_batch_update().
+ *
+ * Returns as cholupdate_c_batch_update(); SOME_FAILED also for matrices that would not be positive definite, or are
+ * singular.
+ */
+cholupdate_status cholupdate_c_batch_downdate(cholupdate_c_batch *batch,
+                                              int64_t k,
+                                              const cholupdate_c32 *v,
+                                              const int64_t *v_strides,
+                                              int64_t *info,
+                                              double *min_pivot_ratio,
+                                              double *log_det_change);
+
+/**
+ * A <- A + V diag(w) V^H for each matrix, with any mix of signs. A `weights_stride` of 0 is for `weights` (k) of all
+ * matrices; otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are all
+ * 1. Columns with the weight 0 may be anything. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their
+ * `info` is 0, their ratio 1, and their change 0. A NULL `mask` is for all matrices. The rest is as in
+ * cholupdate_c_batch_update().
+ *
+ * Returns as cholupdate_c_batch_downdate(), and NOT_FINITE for `weights` of all matrices.
+ */
+cholupdate_status cholupdate_c_batch_modify(cholupdate_c_batch *batch,
+                                            int64_t k,
+                                            const cholupdate_c32 *v,
+                                            const int64_t *v_strides,
+                                            const float *weights,
+                                            int64_t weights_stride,
+                                            const uint8_t *mask,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
+/**
+ * B (n x nrhs each) <- X with A X = B for each matrix, in the caller's array `b`, of which no two entries share memory. The
+ * right-hand sides of matrices that fail stay as they were. `info` (count) may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED for B that is not finite, singular matrices, and those without a
+ * factor.
+ */
+cholupdate_status cholupdate_c_batch_solve(const cholupdate_c_batch *batch,
+                                           int64_t nrhs,
+                                           cholupdate_c32 *b,
+                                           const int64_t *b_strides,
+                                           int64_t *info);
+
+/**
+ * B (n x nrhs each) <- Y with L Y = B. As cholupdate_c_batch_solve().
+ *
+ * Returns as cholupdate_c_batch_solve().
+ */
+cholupdate_status cholupdate_c_batch_solve_l(const cholupdate_c_batch *batch,
+                                             int64_t nrhs,
+                                             cholupdate_c32 *b,
+                                             const int64_t *b_strides,
+                                             int64_t *info);
+
+/**
+ * B (n x nrhs each) <- X with L^H X = B. As cholupdate_c_batch_solve().
+ *
+ * Returns as cholupdate_c_batch_solve().
+ */
+cholupdate_status cholupdate_c_batch_solve_lt(const cholupdate_c_batch *batch,
+                                              int64_t nrhs,
+                                              cholupdate_c32 *b,
+                                              const int64_t *b_strides,
+                                              int64_t *info);
+
+/**
+ * Writes log det A of each matrix to `log_det` (count): NaN if it is singular or has no factor. `info` (count) may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED if there are such matrices.
+ */
+cholupdate_status cholupdate_c_batch_log_det(const cholupdate_c_batch *batch,
+                                             double *log_det,
+                                             int64_t *info);
+
+/**
+ * Writes the order of each matrix to `orders` (count): 0 for one without a factor.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_batch_orders(const cholupdate_z_batch *batch, int64_t *orders);
+
+/**
+ * Makes room for matrices of order `n`, which becomes the n of the batch, and with it the number of rows of V and of
+ * right-hand sides, unless that is as large already. No matrix changes.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_z_batch_reserve(cholupdate_z_batch *batch,
+                                             int64_t n);
+
+/**
+ * Appends a row and column to each matrix. `a` (n x 1 each) are the new columns: of a matrix of order m the first m entries
+ * are above the diagonal, the next one is on it, and the others may be anything. `mask` is as in
+ * cholupdate_z_batch_modify(); the columns of matrices that it leaves out may be anything. `info`, `min_pivot_ratio` and
+ * `log_det_change` (count each) may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with the reason in `info`, for matrices that would not be positive
+ * definite, are singular or of order n, or whose column is not finite or too large.
+ */
+cholupdate_status cholupdate_z_batch_append(cholupdate_z_batch *batch,
+                                            const cholupdate_c64 *a,
+                                            const int64_t *a_strides,
+                                            const uint8_t *mask,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
+/**
+ * Removes a row and column of each matrix b, that of the number indices[b]. `mask` is as in cholupdate_z_batch_modify();
+ * the indices of matrices that it leaves out may be anything. `info`, `min_pivot_ratio` and `log_det_change` (count each)
+ * may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with the reason in `info`, for matrices that do not have the row,
+ * or are singular.
+ */
+cholupdate_status cholupdate_z_batch_remove(cholupdate_z_batch *batch,
+                                            const int64_t *indices,
+                                            const uint8_t *mask,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
+/**
+ * Writes the order of each matrix to `orders` (count): 0 for one without a factor.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_batch_orders(const cholupdate_c_batch *batch, int64_t *orders);
+
+/**
+ * Makes room for matrices of order `n`, which becomes the n of the batch, and with it the number of rows of V and of
+ * right-hand sides, unless that is as large already. No matrix changes.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_c_batch_reserve(cholupdate_c_batch *batch,
+                                             int64_t n);
+
+/**
+ * Appends a row and column to each matrix. `a` (n x 1 each) are the new columns: of a matrix of order m the first m entries
+ * are above the diagonal, the next one is on it, and the others may be anything. `mask` is as in
+ * cholupdate_c_batch_modify(); the columns of matrices that it leaves out may be anything. `info`, `min_pivot_ratio` and
+ * `log_det_change` (count each) may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with the reason in `info`, for matrices that would not be positive
+ * definite, are singular or of order n, or whose column is not finite or too large.
+ */
+cholupdate_status cholupdate_c_batch_append(cholupdate_c_batch *batch,
+                                            const cholupdate_c32 *a,
+                                            const int64_t *a_strides,
+                                            const uint8_t *mask,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
+/**
+ * Removes a row and column of each matrix b, that of the number indices[b]. `mask` is as in cholupdate_c_batch_modify();
+ * the indices of matrices that it leaves out may be anything. `info`, `min_pivot_ratio` and `log_det_change` (count each)
+ * may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with the reason in `info`, for matrices that do not have the row,
+ * or are singular.
+ */
+cholupdate_status cholupdate_c_batch_remove(cholupdate_c_batch *batch,
+                                            const int64_t *indices,
+                                            const uint8_t *mask,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
 
 #ifdef __cplusplus
 }  // extern "C"
