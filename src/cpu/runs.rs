@@ -2,6 +2,7 @@
 //! the steps for a positive definite matrix. Relative to a negative pivot, V has the opposite sign.
 
 use super::kernels::entries::Entries;
+use super::kernels::shape::by_column;
 use super::signature::{SignatureMemory, SignedFactor};
 use super::sweep::{sweep, sweep_by};
 use crate::element::Element;
@@ -13,8 +14,11 @@ use crate::sweep::stop::Stop;
 use core::ops::Range;
 use faer::MatRef;
 
-/// The most columns of V, which have one sign, for these steps.
-pub(crate) const FEW: usize = 4;
+/// Whether these steps are for this number of columns of V, all of one sign, and of rows of L: the others begin at multiples of a block
+/// of columns, where a run need not begin.
+pub(crate) fn are_few(columns: usize, rows: usize) -> bool {
+    columns > 0 && by_column(columns, rows)
+}
 
 /// The columns of L of one sign that follow each other must be this many on average, as each run of them takes a sweep.
 const WORTH_A_SWEEP: usize = 16;

@@ -2,7 +2,7 @@
 
 use super::kernels::entries::Entries;
 use super::kernels::signature::{BlockChange, OneColumn, SignatureJob};
-use super::staged::{Kind, SweepMemory};
+use super::staged::{SweepMemory, plan};
 use super::sweep::{run, run_asking};
 use super::tuning;
 use super::workers::Chunk;
@@ -53,7 +53,7 @@ impl<T: Element> SignatureMemory<T> {
         by_runs: bool,
         threads: Threads,
     ) -> Result<Outline, Error> {
-        self.sweep.steps = if by_runs { Kind::ByColumn } else { Kind::ByReflectors };
+        self.sweep.by_reflectors = !by_runs;
         self.sweep.stage_for(Isa::detect(), v, weights, threads)
     }
 
@@ -90,7 +90,7 @@ pub(crate) fn sweep<T: Element>(
         Some((l, negative)) => (l.as_ptr(), l.col_stride(), negative.as_ptr()),
         None => (dst.cast_const(), dst_stride, new_signs.cast_const()),
     };
-    let plan = memory.sweep.plan(rows, columns, outline);
+    let plan = plan(rows, columns, outline);
     let threads = tuning::threads(threads, &plan, outline.rank());
     let sets = if threads > 1 { plan.panels() } else { 1 };
     let SignatureMemory { sweep, blocks, columns, chunks } = memory;

@@ -2,7 +2,6 @@
 
 use super::kernels::entries::Entries;
 use super::kernels::job::Job;
-use super::kernels::low_rank::PANEL_COLS;
 use super::kernels::packed::Packed;
 use super::kernels::shape::{ANY, MAX_LANES, by_column, shape, together};
 use super::kernels::signature::SignatureJob;
@@ -24,24 +23,14 @@ use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::{Mat, MatRef};
 
-/// The steps for which V is staged.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Those that are fastest for this number of columns of V and rows of L.
-    Fastest,
-    /// Those of `low_rank`, for at most four columns of V: a sweep may begin at any row.
-    ByColumn,
-    /// Those by reflectors, however few the columns of V are.
-    ByReflectors,
-}
-
 /// The staged V, and the working memory of a sweep, kept between calls.
 pub(super) struct SweepMemory<T: Number> {
     signed: Signed<T::Part>,
     v: Packed<T>,
     /// V is in one tile, and the steps are those of `low_rank`.
     by_column: bool,
-    pub(super) steps: Kind,
+    /// V is staged for the steps by reflectors, however few its columns are.
+    pub(super) by_reflectors: bool,
     /// Numbers of staged columns of V of each sign.
     signs: [usize; 2],
     reflectors: Buffer<T>,
@@ -56,7 +45,7 @@ impl<T: Number> Default for SweepMemory<T> {
             signed: Signed::default(),
             v: Packed::default(),
             by_column: false,
-            steps: Kind::Fastest,
+            by_reflectors: false,
             signs: [0, 0],
             reflectors: Buffer::default(),
             chunks: Vec::new(),
@@ -191,29 +180,12 @@ impl<T: Element> SweepMemory<T> {
     /// which steps it is for.
     #[inline(always)]
     fn tile(&mut self, isa: Isa, rank: usize, rows: usize, staged: usize) -> usize {
-        self.by_column = self.takes_columns(rank, rows);
-        match (self.by_column, self.steps) {
+        self.by_column = by_column(rank, rows) && !self.by_reflectors;
+        match (self.by_column, self.by_reflectors) {
             (true, _) => staged.next_multiple_of(MAX_LANES),
-            (_, Kind::ByReflectors) => shape::<T>(isa, ANY).tile,
+            (_, true) => shape::<T>(isa, ANY).tile,
             _ => shape::<T>(isa, rank).tile,
         }
-    }
-
-    /// Whether the steps are those of `low_rank`.
-    #[inline(always)]
-    fn takes_columns(&self, rank: usize, rows: usize) -> bool {
-        match self.steps {
-            Kind::Fastest => by_column(rank, rows),
-            Kind::ByColumn => true,
-            Kind::ByReflectors => false,
-        }
-    }
-
-    /// The panels of a sweep for which V is staged.
-    #[inline(always)]
-    pub(super) fn plan(&self, rows: usize, columns: Range<usize>, outline: &Outline) -> Plan {
-        let plan = plan(rows, columns, outline);
-        if self.steps == Kind::ByColumn { Plan { panel_cols: PANEL_COLS, ..plan } } else { plan }
     }
 
     /// Reserves room for `rows` rows whenever room for V is reserved.
@@ -279,14 +251,13 @@ impl<T: Element> SweepMemory<T> {
     ) -> Job<T> {
         debug_assert!(self.v.base() <= plan.start, "V is staged from a later row on");
         let rank = outline.rank();
-        let by_column = self.takes_columns(rank, plan.rows);
-        let by_reflectors = self.steps == Kind::ByReflectors;
-        let shape = shape::<T>(isa, if by_reflectors { ANY } else { rank });
+        let by_column = by_column(rank, plan.rows) && !self.by_reflectors;
+        let shape = shape::<T>(isa, if self.by_reflectors { ANY } else { rank });
         let &Outline { plus, minus, .. } = outline;
         assert_eq!(by_column, self.by_column, "V is staged for other steps");
         let len = match by_column {
             true => Job::<T>::coefficients_len(plus + minus, T::PARTS == 1 && together(rank, plan.rows)),
-            false if by_reflectors => SignatureJob::<T>::reflector_len(plan.panel_cols, &shape, rank),
+            false if self.by_reflectors => SignatureJob::<T>::reflector_len(plan.panel_cols, &shape, rank),
             false => Job::<T>::reflector_len(plan.panel_cols, &shape, plus, minus),
         };
         self.reflectors.reserve(reflector_sets * len);

@@ -3,7 +3,7 @@
 use super::kernels::entries::Entries;
 use super::kernels::job::{CarriedRows, Job};
 use super::serial;
-use super::staged::SweepMemory;
+use super::staged::{SweepMemory, plan};
 use super::tuning;
 use super::workers::{Chunk, Steps, Workers, alone, cut};
 use crate::element::Element;
@@ -35,7 +35,7 @@ pub(super) unsafe fn sweep<T: Element>(
     memory: &mut SweepMemory<T>,
     threads: Threads,
 ) -> Result<(), Stop> {
-    let plan = memory.plan(rows, columns, outline);
+    let plan = plan(rows, columns, outline);
     let threads = tuning::threads(threads, &plan, outline.rank());
     let reflector_sets = if threads > 1 { plan.panels() } else { 1 };
     let mut job = memory.job(Isa::detect(), l, &plan, outline, reflector_sets);
@@ -71,7 +71,7 @@ pub(super) unsafe fn sweep_by<T: Element, S: Steps<Report = Health<T::Part>>>(
     (memory, threads): (&mut SweepMemory<T>, Threads),
     steps: impl FnOnce(Job<T>) -> S,
 ) -> Result<(), Stop> {
-    let plan = memory.plan(rows, columns, outline);
+    let plan = plan(rows, columns, outline);
     let threads = tuning::threads(threads, &plan, outline.rank());
     let reflector_sets = if threads > 1 { plan.panels() } else { 1 };
     let steps = steps(memory.job(Isa::detect(), l, &plan, outline, reflector_sets));
@@ -164,7 +164,7 @@ pub(super) unsafe fn sweep_on_its_way<T: Element>(
     outline: &Outline,
     memory: &mut SweepMemory<T>,
 ) -> Result<(), Stop> {
-    let plan = memory.plan(rows, columns, outline);
+    let plan = plan(rows, columns, outline);
     let mut job = memory.job(Isa::detect(), l, &plan, outline, 1);
     job.stream = false;
     // SAFETY: as in `sweep`. An entry is written only where no other entry is still to be read: panels, rows of a panel and

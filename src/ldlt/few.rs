@@ -2,7 +2,7 @@
 
 use super::report::LdltModification;
 use super::state::{Indefinite, refused};
-use crate::cpu::runs::{FEW, RowSums, sweep_runs};
+use crate::cpu::runs::{RowSums, are_few, sweep_runs};
 use crate::cpu::signature::{SignedFactor, sweep};
 use crate::element::Element;
 use crate::error::Error;
@@ -13,9 +13,9 @@ use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::MatRef;
 
-/// Whether these weights have one sign, and are few enough. (k)
-fn are_few<R: Float>(weights: Weights<'_, R>, rank: usize) -> bool {
-    (1..=FEW).contains(&rank) && (1..rank).all(|r| (weights.of(r) < R::ZERO) == (weights.of(0) < R::ZERO))
+/// Whether these weights have one sign. (k)
+fn have_one_sign<R: Float>(weights: Weights<'_, R>, rank: usize) -> bool {
+    (1..rank).all(|r| (weights.of(r) < R::ZERO) == (weights.of(0) < R::ZERO))
 }
 
 impl<T: Element> Indefinite<T> {
@@ -30,7 +30,7 @@ impl<T: Element> Indefinite<T> {
         dry: bool,
     ) -> Result<Option<LdltModification>, Error> {
         let (order, rank) = v.shape();
-        if !are_few(weights, rank) {
+        if !(are_few(rank, order) && have_one_sign(weights, rank)) {
             return Ok(None);
         }
         let outline = self.memory.stage(v, weights, true, self.threads)?;
@@ -73,7 +73,7 @@ impl<T: Element> Indefinite<T> {
         (v, weights): (MatRef<'_, T>, Weights<'_, T::Part>),
         (argument, by_few): (&'static str, bool),
     ) -> Result<Option<(Modification, Option<[usize; 2]>)>, Error> {
-        let by_few = by_few && are_few(weights, v.ncols());
+        let by_few = by_few && are_few(v.ncols(), v.nrows()) && have_one_sign(weights, v.ncols());
         let staged = self.memory.stage(v, weights, by_few, self.threads);
         let outline = staged.map_err(|error| error.with_argument(argument))?;
         let Some(start) = outline.first_column::<T>(v.nrows()).filter(|&start| start < columns.end) else {
