@@ -228,3 +228,24 @@ fn nalgebra_matrices_are_read_and_written_where_they_lie() {
     let a = Mat::from_fn(6, 6, |i, j| a[(i, j)]);
     assert_solved(&a, &column(&x), &column(&b));
 }
+
+#[cfg(feature = "nalgebra")]
+#[test]
+fn complex_matrices_of_nalgebra_are_operands() {
+    use cholupdate::{Ldlt, faer::c64};
+    use nalgebra::{Complex, DMatrix, DVector};
+    let entry =
+        |i: usize, j: usize| Complex::new((i + 2 * j) as f64 / 8.0, (i as f64 - 3.0 * j as f64) / 16.0);
+    let g = DMatrix::from_fn(5, 5, entry);
+    let a = &g * g.adjoint() + DMatrix::identity(5, 5) * Complex::new(2.0, 0.0);
+    let v = DVector::from_fn(5, |i, _| entry(i, 1));
+    let mut factor = Cholesky::<c64>::new(&a).unwrap();
+    factor.update(&v).unwrap();
+    factor.modify(&DMatrix::from_columns(&[v.clone(), v.clone()]), &[-0.5, 0.25]).unwrap();
+    let mut x = v.clone();
+    factor.solve_in_place(&mut x).unwrap();
+    let changed = &a + &v * v.adjoint() * Complex::new(0.75, 0.0);
+    assert!((changed * &x - &v).norm() < 1e-14);
+    let mut indefinite = Ldlt::<c64>::new(&-&a).unwrap();
+    assert_eq!(indefinite.update(&v).unwrap().inertia, (0, 5));
+}
