@@ -30,8 +30,8 @@ fn every_kernel<T: RealScalar>() {
 }
 
 /// Every call on a batch, likewise, of more matrices than a register has lanes.
-fn every_kernel_of_batches<T: Scalar>() {
-    let part = |x: f64| T::Part::from_f64(x);
+fn every_kernel_of_batches<T: Scalar<Part: From<f32>>>() {
+    let part = |x: f64| T::Part::from(x as f32);
     let number = |x: f64| T::of_real(part(x));
     let count = 37;
     for order in [1, 3, 8, 17, 50] {

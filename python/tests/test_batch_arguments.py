@@ -20,7 +20,7 @@ REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: cu.CholeskyBatch(np.eye(3)), ValueError, "`a` has 2 dimensions, expected 3"),
     (lambda: cu.CholeskyBatch(np.ones((2, 3, 4))), ValueError, "`a`: the number of columns is 4, expected 3"),
     (lambda: cu.CholeskyBatch.from_factors(np.ones((2, 4, 3))), ValueError, "`l`: the number of columns is 3, expected 4"),
-    (lambda: cu.CholeskyBatch(np.ones((1, 2, 2), complex)), TypeError, "`a` has dtype complex128"),
+    (lambda: cu.CholeskyBatch(np.ones((1, 2, 2), np.clongdouble)), TypeError, "`a` has dtype complex256"),
     (lambda: cu.CholeskyBatch(np.ones((1, 2, 2), np.float16)), TypeError, "`a` has dtype float16, expected float32 or float64"),
     (lambda: cu.CholeskyBatch(np.ones((2, 3, 3)), orders=[1]), ValueError, "`orders`: the number of entries is 1, expected 2"),
     (lambda: cu.CholeskyBatch(np.ones((2, 3, 3)), orders=[1, 4]), IndexError, "`orders`[1] is 4"),

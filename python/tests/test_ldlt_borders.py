@@ -18,7 +18,7 @@ DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
 
 def of_dtype(a: Array, dtype: Any) -> Array:
     """The same numbers, or their real parts."""
-    return (a if np.iscomplexobj(np.zeros(1, dtype)) else a.real).astype(dtype)
+    return (a if np.iscomplexobj(np.zeros(1, dtype)) else np.real(a)).astype(dtype)
 
 
 def matrix(n: int, dtype: Any) -> Array:
@@ -73,6 +73,7 @@ def test_right_hand_sides_stay_current(dtype: Any) -> None:
     f = cu.Ldlt(a)
     z = f.solve_l(b)
     weights = np.array([1.0, -0.5, 2.0], real_dtype(dtype))
+    v, y = columns(10, 3, dtype, 20), columns(3, 2, dtype, 21)
     for seed in range(5):
         v, y = columns(10, 3, dtype, seed), columns(3, 2, dtype, seed + 10)
         old = z.copy()

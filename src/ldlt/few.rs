@@ -13,6 +13,9 @@ use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::MatRef;
 
+/// The report of a sweep over some columns, and the numbers of columns of each sign in what it has left of V, if it has changed any.
+pub(super) type Swept = (Modification, Option<[usize; 2]>);
+
 /// Whether these weights have one sign. (k)
 fn have_one_sign<R: Float>(weights: Weights<'_, R>, rank: usize) -> bool {
     (1..rank).all(|r| (weights.of(r) < R::ZERO) == (weights.of(0) < R::ZERO))
@@ -72,7 +75,7 @@ impl<T: Element> Indefinite<T> {
         columns: Range<usize>,
         (v, weights): (MatRef<'_, T>, Weights<'_, T::Part>),
         (argument, by_few): (&'static str, bool),
-    ) -> Result<Option<(Modification, Option<[usize; 2]>)>, Error> {
+    ) -> Result<Option<Swept>, Error> {
         let by_few = by_few && are_few(v.ncols(), v.nrows()) && have_one_sign(weights, v.ncols());
         let staged = self.memory.stage(v, weights, by_few, self.threads);
         let outline = staged.map_err(|error| error.with_argument(argument))?;

@@ -21,6 +21,9 @@ pub(crate) struct ModifyTile<'a, T: Number> {
     results: Results<'a, T::Part>,
 }
 
+/// What the last elimination of a group has found, and the one before it, if there were two.
+type Pair<'a, R, S> = (Option<&'a Found<R, S>>, &'a Found<R, S>);
+
 /// What is found for each matrix of a tile.
 pub(crate) struct Results<'a, R> {
     /// Not zero if the new L is that of the matrix.
@@ -181,7 +184,7 @@ impl<T: Number> ModifyTile<'_, T> {
         simd: S,
         g: usize,
         rows: usize,
-        (before, found): (Option<&Found<T::Part, S>>, &Found<T::Part, S>),
+        (before, found): Pair<'_, T::Part, S>,
     ) {
         let (lanes, group) = (T::lanes::<S>(), self.groups.get(g));
         let (src, dst) = self.both(g, step::<T, S>());

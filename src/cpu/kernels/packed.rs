@@ -98,7 +98,7 @@ impl<T: Number> Packed<T> {
             for (r, part) in (0..rank).flat_map(|r| (0..T::PARTS).map(move |part| (r, part))) {
                 // SAFETY: the row is a row of V, which belongs to `self`.
                 let column = unsafe { &view.column(tile, r, part)[offset..] };
-                for (sum, &x) in sums.iter_mut().zip(&*column) {
+                for (sum, &x) in sums.iter_mut().zip(column) {
                     let x = x.to_f64();
                     *sum += factor * (x * x);
                 }
