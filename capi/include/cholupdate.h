@@ -1855,7 +1855,7 @@ cholupdate_status cholupdate_d_batch_downdate(cholupdate_d_batch *batch,
 
 /**
  * A <- A + V diag(w) V^T for each matrix, with any mix of signs. A `weights_stride` of 0 is for `weights` (k) of all matrices;
- * otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are all 1. Columns with the
+ * otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are ones. Columns with the
  * weight 0 may be anything. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their `info` is 0, their ratio 1, and
  * their change 0. A NULL `mask` is for all matrices. The rest is as in cholupdate_d_batch_update().
  *
@@ -1945,7 +1945,7 @@ cholupdate_status cholupdate_s_batch_downdate(cholupdate_s_batch *batch,
 
 /**
  * A <- A + V diag(w) V^T for each matrix, with any mix of signs. A `weights_stride` of 0 is for `weights` (k) of all matrices;
- * otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are all 1. Columns with the
+ * otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are ones. Columns with the
  * weight 0 may be anything. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their `info` is 0, their ratio 1, and
  * their change 0. A NULL `mask` is for all matrices. The rest is as in cholupdate_s_batch_update().
  *
@@ -5304,8 +5304,8 @@ cholupdate_status cholupdate_z_batch_downdate(cholupdate_z_batch *batch,
 
 /**
  * A <- A + V diag(w) V^H for each matrix, with any mix of signs. A `weights_stride` of 0 is for `weights` (k) of all
- * matrices; otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are all
- * 1. Columns with the weight 0 may be anything. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their
+ * matrices; otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are ones.
+ * Columns with the weight 0 may be anything. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their
  * `info` is 0, their ratio 1, and their change 0. A NULL `mask` is for all matrices. The rest is as in
  * cholupdate_z_batch_update().
  *
@@ -5396,8 +5396,8 @@ cholupdate_status cholupdate_c_batch_downdate(cholupdate_c_batch *batch,
 
 /**
  * A <- A + V diag(w) V^H for each matrix, with any mix of signs. A `weights_stride` of 0 is for `weights` (k) of all
- * matrices; otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are all
- * 1. Columns with the weight 0 may be anything. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their
+ * matrices; otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are ones.
+ * Columns with the weight 0 may be anything. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their
  * `info` is 0, their ratio 1, and their change 0. A NULL `mask` is for all matrices. The rest is as in
  * cholupdate_c_batch_update().
  *

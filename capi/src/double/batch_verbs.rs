@@ -52,7 +52,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_downdate(
 }
 
 /// A <- A + V diag(w) V^T for each matrix, with any mix of signs. A `weights_stride` of 0 is for `weights` (k) of all matrices;
-/// otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are all 1. Columns with the
+/// otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are ones. Columns with the
 /// weight 0 may be anything. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their `info` is 0, their ratio 1, and
 /// their change 0. A NULL `mask` is for all matrices. The rest is as in cholupdate_d_batch_update().
 ///

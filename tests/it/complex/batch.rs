@@ -171,7 +171,7 @@ fn same<T: Complex>(a: &Outcomes<T>, b: &Outcomes<T>) {
 fn depend_on_nothing_else<T: Complex>() {
     let mut problems = hard::<T>();
     let first = modified(&problems, Cpu::sequential());
-    let alone = |problem: &Problem<T>| modified(&[problem.clone()], Cpu::sequential()).remove(0);
+    let alone = |problem: &Problem<T>| modified(core::slice::from_ref(problem), Cpu::sequential()).remove(0);
     same(&first, &problems.iter().map(alone).collect());
     for threads in [2, 3, 8] {
         same(&first, &modified(&problems, Cpu::threads(threads)));
