@@ -119,8 +119,8 @@ impl Extent {
         Groups { first: matrices.start, count: matrices.len(), rows, lanes: self.lanes }
     }
 
-    /// The place of entry (i, j) of a matrix of a tile: that of its real part. The imaginary part is as many real numbers behind it as
-    /// there are lanes.
+    /// The index of entry (i, j) of a matrix of a tile, of a complex one that of its real part. The imaginary part follows at a distance of
+    /// one register.
     fn place(self, matrix: usize, (i, j): (usize, usize)) -> usize {
         let group = matrix / self.lanes * entries(self.capacity);
         (group + place(self.capacity, i, j)) * self.step + matrix % self.lanes

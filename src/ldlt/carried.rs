@@ -4,13 +4,13 @@
 //! them into those of the new b.
 
 use super::Ldlt;
-use super::report::LdltModification;
+use super::report::{LdltModification, sign};
 use super::state::{Indefinite, refused};
 use crate::check::{extent, finite};
 use crate::cpu::signature::{SignedFactor, sweep};
 use crate::element::Element;
 use crate::error::Error;
-use crate::number::{Float, Number};
+use crate::number::Float;
 use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
@@ -117,8 +117,8 @@ impl<T: Element> Indefinite<T> {
         for j in 0..order {
             let (own, below) = next.l.col_as_slice_mut(j)[j..].split_at_mut(order - j);
             own.iter_mut().zip(&now.l.col_as_slice(j)[j..]).for_each(|(to, &from)| *to = from.times(root));
-            let sign = if now.negative[j] { -root } else { root };
-            below.iter_mut().zip(z.row(j).iter()).for_each(|(to, &from)| *to = from.conj().times(sign));
+            let signed = root * sign(now.negative[j]);
+            below.iter_mut().zip(z.row(j).iter()).for_each(|(to, &from)| *to = from.conj().times(signed));
         }
         next.negative[..order].copy_from_slice(&now.negative);
         let new = SignedFactor { l: next.l.as_mut(), negative: &mut next.negative };
@@ -127,8 +127,9 @@ impl<T: Element> Indefinite<T> {
             None => Ok((Modification::identity(), 0)),
         };
         let (report, _) = report.map_err(refused)?;
-        let sign = |j: usize| if next.negative[j] { -T::Part::ONE } else { T::Part::ONE };
-        let new = Mat::from_fn(order, z.ncols(), |j, i| next.l[(order + i, j)].conj().times(sign(j)));
+        let new = Mat::from_fn(order, z.ncols(), |j, i| {
+            next.l[(order + i, j)].conj().times(sign(next.negative[j]))
+        });
         next.resize(order);
         finite("y", new.as_ref()).map_err(|_| Error::Overflow { argument: "y" })?;
         let least = report.min_pivot_ratio * decay.to_f64();

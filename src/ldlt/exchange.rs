@@ -4,7 +4,7 @@
 //! for the sweep; over the first n₁ columns it is carried to the rest, where the new columns of L join it with the opposite sign.
 
 use super::border::Border;
-use super::report::LdltModification;
+use super::report::{LdltModification, sign};
 use super::state::Indefinite;
 use super::systems::change_signs;
 use crate::element::Element;
@@ -15,11 +15,6 @@ use crate::structure::{Rearrangement, Run, shifts};
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::{Accum, Conj, Mat, MatRef};
-
-/// Of a pivot, or a weight.
-fn sign<R: Float>(negative: bool) -> R {
-    if negative { -R::ONE } else { R::ONE }
-}
 
 /// Rows that keep their order: those of an old A (n × n) without the removed ones, with `came` new rows at `at`.
 fn kept(order: usize, removed: &[usize], at: usize, came: usize) -> Vec<Run> {

@@ -1,7 +1,7 @@
 //! The factor of A bordered by rows, without a change of the factor of A: the public type.
 
 use super::Ldlt;
-use super::report::inertia;
+use super::report::{inertia, sign};
 use crate::check::extent;
 use crate::error::Error;
 use crate::number::{Float, Number};
@@ -161,8 +161,7 @@ impl<'a, T: Scalar> LdltExtension<'a, T> {
     /// The diagonal of S': 1 or −1. (r)
     #[must_use]
     pub fn signs(&self) -> Vec<T::Part> {
-        let sign = |&negative: &bool| if negative { -T::Part::ONE } else { T::Part::ONE };
-        self.negative.iter().map(sign).collect()
+        self.negative.iter().map(|&negative| sign(negative)).collect()
     }
 
     /// The numbers of positive and of negative eigenvalues of the bordered A.

@@ -14,7 +14,8 @@
 //! | `begin`, `border`, `exchange`, `extended`, `rows`, `systems` | the steps behind the calls |
 //! | `verbs` | what compiles them |
 //!
-//! The sweep is `cpu/signature.rs`, its kernels are `cpu/kernels/signature/`; for few columns of V it is `cpu/runs.rs`, with the kernels of `Cholesky`.
+//! The sweep is `cpu/signature.rs`, its kernels are `cpu/kernels/signature/`; for few columns of V it is `cpu/runs.rs`, with the kernels of
+//! `Cholesky`.
 
 mod begin;
 mod border;
@@ -39,7 +40,7 @@ pub(crate) mod verbs;
 pub use self::extension::LdltExtension;
 pub use self::report::LdltModification;
 
-use self::report::inertia;
+use self::report::{inertia, sign};
 use self::state::Indefinite;
 use crate::cpu::Cpu;
 use crate::error::Error;
@@ -166,8 +167,7 @@ impl<T: Scalar> Ldlt<T> {
     /// The diagonal of S: 1 or −1. (n)
     #[must_use]
     pub fn signs(&self) -> Vec<T::Part> {
-        let sign = |&negative: &bool| if negative { -T::Part::ONE } else { T::Part::ONE };
-        self.state.now.negative.iter().map(sign).collect()
+        self.state.now.negative.iter().map(|&negative| sign(negative)).collect()
     }
 
     /// n, the number of rows of A.

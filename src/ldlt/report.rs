@@ -1,5 +1,7 @@
 //! What a modification of an indefinite matrix has done.
 
+use crate::number::Float;
+
 /// The report of a modification of an [`Ldlt`](crate::Ldlt).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -40,4 +42,9 @@ impl LdltModification {
 pub(super) fn inertia(negative: &[bool]) -> (usize, usize) {
     let minus = negative.iter().filter(|&&negative| negative).count();
     (negative.len() - minus, minus)
+}
+
+/// The sign of a pivot, or of a weight.
+pub(super) fn sign<R: Float>(negative: bool) -> R {
+    if negative { -R::ONE } else { R::ONE }
 }

@@ -173,7 +173,7 @@ fn rows_are_removed_as_of_single_factors() {
     removed_rows_are_gone::<c32>();
 }
 
-/// A column of L that outweighs those behind it by any factor, so that columns are interchanged.
+/// A column of L that outweighs the later ones by any factor, so that columns are interchanged.
 fn removed_columns_outweigh_others<T: Complex>() {
     let mut observed = Observed::recorded(6.0);
     for n in [2, 3, 5, 9, 20, 33] {
