@@ -122,11 +122,7 @@ mod tests {
             let still_the_same = work(engine) == wanted;
             drop(awake.take());
             drop(inner);
-            let in_pool = || {
-                let _awake = engine.keep_awake();
-                work(engine) == wanted
-            };
-            same && still_the_same && work(engine) == wanted && pool().install(in_pool)
+            same && still_the_same && work(engine) == wanted
         };
         assert!(holds_in_a_child(in_child));
         assert!(work(engine) == wanted);
@@ -137,6 +133,12 @@ mod tests {
         let wanted = work(Cpu::default());
         let in_pool = || pool().install(|| Threads::Pool.count() == 3 && work(Cpu::default()) == wanted);
         assert!(holds_in_a_child(in_pool));
+        let awake = || {
+            let engine = Cpu::threads(3);
+            let _awake = engine.keep_awake();
+            work(engine) == wanted
+        };
+        assert!(holds_in_a_child(|| pool().install(awake)));
         // If a thread of a pool forks, the other threads do not exist in the child.
         let forks = || holds_in_a_child(|| Threads::Pool.count() == 1 && work(Cpu::default()) == wanted);
         assert!(pool().install(forks));
