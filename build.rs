@@ -1,5 +1,4 @@
-//! Compresses the PTX of the kernels, 8 MB of text that `src/cuda/ptx.rs` embeds, to less than 2 MB. Tells the kernels of the CPU
-//! whether the build is optimized.
+//! Compresses the PTX of the kernels, 8 MB of text that `src/cuda/ptx.rs` embeds, to less than 2 MB.
 
 use miniz_oxide::deflate::compress_to_vec;
 use std::path::Path;
@@ -10,10 +9,6 @@ const LEVEL: u8 = 6;
 
 fn main() {
     println!("cargo::rerun-if-changed=kernels/ptx");
-    println!("cargo::rustc-check-cfg=cfg(unoptimized)");
-    if env::var("OPT_LEVEL").is_ok_and(|level| level == "0") {
-        println!("cargo::rustc-cfg=unoptimized");
-    }
     if env::var_os("CARGO_FEATURE_CUDA").is_none() {
         return;
     }

@@ -3,7 +3,7 @@
 use crate::check::{extent, finite};
 use crate::element::Element;
 use crate::error::Error;
-use crate::number::{Float, Number};
+use cholupdate_kernels::number::{Float, Number};
 use faer::{Mat, MatRef};
 
 /// Right-hand sides of least squares that are kept current with the factor.

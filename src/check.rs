@@ -1,7 +1,7 @@
 //! Checks of arguments. Each error names the argument and what is wrong with it.
 
 use crate::error::Error;
-use crate::number::{Float, Number};
+use cholupdate_kernels::number::{Float, Number};
 use faer::{ColRef, MatRef, Par};
 use rayon::prelude::*;
 

@@ -1,45 +1,8 @@
-//! Macros that declare functions compiled in this crate, once for each scalar type; those of `compiled!` also for each
-//! instruction set. Generic code is compiled in the program that uses it, which would take minutes.
+//! The macro that declares functions compiled in this crate, once for each scalar type. Generic code is compiled in the program that
+//! uses it, which would take minutes.
 
 pub(crate) use core::primitive::{f32, f64};
 pub(crate) use faer::{c32, c64};
-
-/// Declares a trait whose functions run work under an instruction set, and implements it for the real scalar types, or,
-/// if it is one `of numbers`, for the complex ones as well. Generic code that has the trait calls the compiled functions. Private in effect: the modules are not exported.
-macro_rules! compiled {
-    ($(#[$doc:meta])* $kernel:ident of numbers { $($name:ident: $work:ty => $output:ty,)* }) => {
-        $(#[$doc])*
-        #[allow(private_interfaces, reason = "public in name only: the module is not exported")]
-        pub trait $kernel: crate::number::Number {
-            $(#[doc(hidden)] fn $name(isa: crate::host::isa::Isa, work: $work) -> $output;)*
-        }
-
-        crate::compiled::compiled!(f32: $kernel { $($name: $work => $output,)* });
-        crate::compiled::compiled!(f64: $kernel { $($name: $work => $output,)* });
-        crate::compiled::compiled!(c32: $kernel { $($name: $work => $output,)* });
-        crate::compiled::compiled!(c64: $kernel { $($name: $work => $output,)* });
-    };
-    ($(#[$doc:meta])* $kernel:ident { $($name:ident: $work:ty => $output:ty,)* }) => {
-        $(#[$doc])*
-        #[allow(private_interfaces, reason = "public in name only: the module is not exported")]
-        pub trait $kernel: crate::number::Float {
-            $(#[doc(hidden)] fn $name(isa: crate::host::isa::Isa, work: $work) -> $output;)*
-        }
-
-        crate::compiled::compiled!(f32: $kernel { $($name: $work => $output,)* });
-        crate::compiled::compiled!(f64: $kernel { $($name: $work => $output,)* });
-    };
-    ($scalar:ident: $kernel:ident { $($name:ident: $work:ty => $output:ty,)* }) => {
-        #[allow(private_interfaces, reason = "public in name only: the module is not exported")]
-        impl $kernel for crate::compiled::$scalar {
-            $(fn $name(isa: crate::host::isa::Isa, work: $work) -> $output {
-                isa.run(work)
-            })*
-        }
-    };
-}
-
-pub(crate) use compiled;
 
 /// Declares a trait of functions of a scalar, and implements it for the real scalar types, or, if it is one `of numbers`, for the complex
 /// ones as well: generic code that has the trait calls functions that are compiled in this crate. `Self` is the scalar. Private in effect:

@@ -114,8 +114,6 @@ mod host;
 mod hybrid;
 mod in_place;
 mod ldlt;
-#[allow(unsafe_code, reason = "loads and stores of registers")]
-mod number;
 #[cfg(feature = "opencl")]
 pub mod opencl;
 mod operand;

@@ -1,8 +1,8 @@
 //! All that is compiled in this crate for a real scalar type, beyond what is for every [`Element`].
 
-use crate::cpu::kernels::copy::CopyKernel;
 use crate::element::Element;
-use crate::number::Float;
+use cholupdate_kernels::number::Float;
+use cholupdate_kernels::sweep::copy::CopyKernel;
 use faer::traits::RealField;
 
 /// The kernels of the CPU for real numbers.

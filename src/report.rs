@@ -1,6 +1,7 @@
 //! What a modification reports, at no extra cost.
 
-use crate::number::Float;
+use cholupdate_kernels::health::Health;
+use cholupdate_kernels::number::Float;
 use core::fmt;
 
 /// The report of a successful modification, in double precision for either scalar type.
@@ -52,6 +53,13 @@ impl Modification {
         Self { min_pivot_ratio, product, log: 0.0 }
     }
 
+    /// The report of a sweep over the columns from `start` on.
+    #[inline]
+    pub(crate) fn of_sweep<T: Float>(health: &Health<T>, start: usize) -> Self {
+        let (min_pivot_ratio, product, log) = health.totals(start);
+        Self { min_pivot_ratio, product, log }
+    }
+
     /// Combines this report with that of a later modification.
     pub(crate) fn then(self, next: Self) -> Self {
         self.and(next.min_pivot_ratio, next.log_det_change())
@@ -96,105 +104,5 @@ impl fmt::Debug for Modification {
             .field("min_pivot_ratio", &self.min_pivot_ratio)
             .field("log_det_change", &self.log_det_change())
             .finish()
-    }
-}
-
-/// Ratios recorded at a time.
-const LANES: usize = 8;
-
-/// Running totals of a sweep, in independent lanes, so that no operation waits for that of another lane.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Health<T> {
-    /// Least new pivot / old pivot.
-    least: [T; LANES],
-    /// Products of these ratios since the last logarithm.
-    products: [f64; LANES],
-    log: f64,
-    /// Some column had a pivot that was not zero.
-    any: bool,
-}
-
-impl<T: Float> Default for Health<T> {
-    #[inline]
-    fn default() -> Self {
-        Self { least: [T::INFINITY; LANES], products: [1.0; LANES], log: 0.0, any: false }
-    }
-}
-
-/// The number of words of a [`Health`].
-#[cfg(feature = "distributed")]
-pub(crate) const HEALTH_WORDS: usize = 2 * LANES + 2;
-
-/// The totals as a message to another process, which continues the sweep.
-#[cfg(feature = "distributed")]
-impl<T: Float> Health<T> {
-    /// The bits of the totals.
-    pub fn words(&self) -> [u64; HEALTH_WORDS] {
-        let mut words = [u64::from(self.any); HEALTH_WORDS];
-        for lane in 0..LANES {
-            words[lane] = self.least[lane].to_f64().to_bits();
-            words[LANES + lane] = self.products[lane].to_bits();
-        }
-        words[2 * LANES] = self.log.to_bits();
-        words
-    }
-
-    /// The totals of these words.
-    pub fn of_words(words: &[u64]) -> Self {
-        let number = |at: usize| f64::from_bits(words[at]);
-        Self {
-            least: core::array::from_fn(|lane| T::from_f64(number(lane))),
-            products: core::array::from_fn(|lane| number(LANES + lane)),
-            log: number(2 * LANES),
-            any: words[2 * LANES + 1] != 0,
-        }
-    }
-}
-
-impl<T: Float> Health<T> {
-    /// Records columns whose pivots changed from `old` to `new`.
-    #[inline(always)]
-    pub fn record(&mut self, old: &[T], new: &[T]) {
-        debug_assert_eq!(old.len(), new.len());
-        self.any = self.any || old.iter().any(|&old| old != T::ZERO);
-        for (old, new) in old.chunks(LANES).zip(new.chunks(LANES)) {
-            // In copies of its own: a masked store into `self` takes long on some machines.
-            let (mut least, mut products) = (self.least, self.products);
-            let mut within = true;
-            for (at, (&old, &new)) in old.iter().zip(new).enumerate() {
-                let ratio = new / old;
-                least[at] = if ratio < least[at] { ratio } else { least[at] };
-                products[at] *= ratio.to_f64();
-                // One logarithm serves many columns, as long as the product of all products is within range.
-                within &= products[at] > 1e-37 && products[at] < 1e37;
-            }
-            self.least = least;
-            if within {
-                self.products = products;
-            } else {
-                self.take_logarithms(old, new);
-            }
-        }
-    }
-
-    #[cold]
-    fn take_logarithms(&mut self, old: &[T], new: &[T]) {
-        // A pivot that was zero has no logarithm.
-        let regular = old.iter().zip(new).filter(|(old, _)| **old != T::ZERO);
-        let logs = regular.map(|(old, new)| new.to_f64().ln() - old.to_f64().ln());
-        self.log += self.products.iter().map(|product| product.ln()).sum::<f64>() + logs.sum::<f64>();
-        self.products = [1.0; LANES];
-    }
-
-    /// The report of a sweep over the columns from `start` on. Earlier columns keep their pivots, and count with ratio 1.
-    #[inline]
-    pub fn report(&self, start: usize) -> Modification {
-        let least = self
-            .least
-            .into_iter()
-            .fold(T::INFINITY, |least, ratio| if ratio < least { ratio } else { least });
-        let least = if !self.any || (start > 0 && least > T::ONE) { 1.0 } else { least.to_f64() };
-        let product = self.products.iter().product();
-        Modification { min_pivot_ratio: (least * least).min(f64::MAX), product, log: self.log }
     }
 }

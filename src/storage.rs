@@ -3,13 +3,13 @@
 
 use crate::element::Element;
 use crate::error::Error;
-use crate::number::Number;
 use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::structure::{Border, BorderThere, ColumnsAsV, Parts, Rearrangement};
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::number::Number;
 use core::any::Any;
 use core::fmt;
 use core::ops::Range;

@@ -1,6 +1,5 @@
 //! Matrices that are not processed in lanes: as single factors, under the same contract.
 
-use super::kernels::change::Change;
 use super::operand::BatchRef;
 use super::tiles::{Extent, Tile};
 use crate::cpu::HostFactor;
@@ -9,11 +8,12 @@ use crate::error::Error;
 use crate::factor::Factor;
 use crate::factor::verbs::Compiled;
 use crate::host::threads::Threads;
-use crate::number::Number;
 use crate::operand::Operand;
 use crate::report::Modification;
 use crate::storage::Safeguard;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::batch::change::Change;
+use cholupdate_kernels::number::Number;
 use faer::{Mat, Par};
 
 /// Scalars for which a single factor in host memory is compiled.

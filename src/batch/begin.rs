@@ -1,13 +1,13 @@
 //! How the factors of a batch begin.
 
 use super::alone::{self, Alone};
-use super::kernels::BatchKernel;
-use super::kernels::factorize::FactorizeTile;
 use super::operand::BatchRef;
 use super::tiles::{Extent, Tile, Tiles, Work, write};
 use crate::error::Error;
-use crate::host::isa::Isa;
-use crate::number::{Float, Number};
+use cholupdate_kernels::batch::BatchKernel;
+use cholupdate_kernels::batch::factorize::FactorizeTile;
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::number::{Float, Number};
 use faer::Mat;
 
 /// What a batch is made of.
@@ -75,7 +75,7 @@ fn in_lanes<T: Alone + BatchKernel>(
     work.good.reserve(extent.of_tile());
     let good = &mut work.good.as_mut_slice()[..extent.of_tile()];
     // SAFETY: the tile is new, with room for these groups aligned to cache lines, and is borrowed exclusively.
-    let step = unsafe { FactorizeTile::new(from, extent.groups(t, &tile.orders), l, good) };
+    let step = unsafe { FactorizeTile::new(from.view(), extent.groups(t, &tile.orders), l, good) };
     T::factorize_tile(Isa::detect(), step);
     for (at, matrix) in matrices.enumerate() {
         if work.good.as_slice()[at] == T::Part::ZERO {

@@ -2,7 +2,7 @@
 
 use super::operand::BatchMut;
 use super::tiles::Tiles;
-use crate::number::Number;
+use cholupdate_kernels::number::Number;
 
 /// Writes the factors to lower triangles. Matrices without a factor, and rows from the order of a matrix on, are not written.
 pub(super) fn copy<T: Number>(tiles: &Tiles<T>, to: &BatchMut<'_, T>) {
@@ -15,7 +15,7 @@ pub(super) fn copy<T: Number>(tiles: &Tiles<T>, to: &BatchMut<'_, T>) {
                 for i in j..order {
                     // SAFETY: the caller has checked that `to` has the matrices of the batch and their rows. Its entries share no
                     // memory, it is borrowed exclusively, and each matrix is the work of one thread.
-                    unsafe { to.entry(matrix, i, j).write(extent.entry(l, at, (i, j))) };
+                    unsafe { to.view().entry(matrix, i, j).write(extent.entry(l, at, (i, j))) };
                 }
             }
         }

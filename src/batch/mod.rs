@@ -16,8 +16,6 @@ mod alone;
 mod begin;
 #[allow(unsafe_code, reason = "threads write to the caller's matrices")]
 mod copies;
-#[allow(unsafe_code, reason = "kernels on raw memory")]
-pub(crate) mod kernels;
 #[allow(unsafe_code, reason = "hands the memory of factors to its kernel")]
 mod modify;
 #[allow(unsafe_code, reason = "references with strides of their own")]
@@ -39,13 +37,13 @@ pub use self::outcome::BatchOutcome;
 pub use self::updates::BatchWeights;
 
 use self::begin::Kind;
-use self::kernels::packed::entries;
 use self::tiles::{Extent, Tiles};
 use crate::check::{extent, finite_hermitian, index, room};
 use crate::cpu::Cpu;
 use crate::error::Error;
 use crate::operand::Operand;
 use crate::scalar::Scalar;
+use cholupdate_kernels::batch::packed::entries;
 use faer::Mat;
 
 /// Cholesky factors of many small matrices, kept current together: A_b = L_b L_bᵀ for b = 0, 1, …, or L_b L_bᴴ of complex numbers,

@@ -1,13 +1,13 @@
 //! Modifications of all factors.
 
 use super::alone::{self, Alone};
-use super::kernels::BatchKernel;
-use super::kernels::change::Change;
-use super::kernels::modify::{ModifyTile, Results};
 use super::tiles::{Extent, Tile, Tiles, Work, write};
-use crate::host::isa::Isa;
-use crate::number::Number;
 use crate::report::Modification;
+use cholupdate_kernels::batch::BatchKernel;
+use cholupdate_kernels::batch::change::Change;
+use cholupdate_kernels::batch::modify::{ModifyTile, Results};
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::number::Number;
 use core::mem;
 
 /// A + V diag(w) Vᴴ for each matrix. One for which that is not possible stays as it was.

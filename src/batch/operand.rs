@@ -1,7 +1,7 @@
 //! Batches of matrices in the caller's memory.
 
 use crate::error::Error;
-use core::marker::PhantomData;
+use cholupdate_kernels::batch::view::{BatchView, BatchViewMut};
 use faer::MatRef;
 
 /// Matrices of equal shape in one slice, with any strides. (count × rows × columns)
@@ -21,12 +21,7 @@ use faer::MatRef;
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct BatchRef<'a, T> {
-    at: *const T,
-    shape: [usize; 3],
-    strides: [usize; 3],
-    data: PhantomData<&'a [T]>,
-}
+pub struct BatchRef<'a, T>(BatchView<'a, T>);
 
 impl<T> Clone for BatchRef<'_, T> {
     fn clone(&self) -> Self {
@@ -34,11 +29,6 @@ impl<T> Clone for BatchRef<'_, T> {
     }
 }
 impl<T> Copy for BatchRef<'_, T> {}
-
-// SAFETY: it is a shared reference to scalars.
-unsafe impl<T: Sync> Send for BatchRef<'_, T> {}
-// SAFETY: as above.
-unsafe impl<T: Sync> Sync for BatchRef<'_, T> {}
 
 /// Matrices of equal shape in one slice, with any strides, to be written. (count × rows × columns)
 ///
@@ -55,18 +45,7 @@ unsafe impl<T: Sync> Sync for BatchRef<'_, T> {}
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct BatchMut<'a, T> {
-    at: *mut T,
-    shape: [usize; 3],
-    strides: [usize; 3],
-    data: PhantomData<&'a mut [T]>,
-}
-
-// SAFETY: it is an exclusive reference to scalars.
-unsafe impl<T: Send> Send for BatchMut<'_, T> {}
-// SAFETY: threads that share a reference write to different matrices (`given::put` and `copies::copy`, whose callers guarantee that), and
-// entries of different matrices share no memory.
-unsafe impl<T: Send + Sync> Sync for BatchMut<'_, T> {}
+pub struct BatchMut<'a, T>(BatchViewMut<'a, T>);
 
 impl<'a, T: Copy> BatchRef<'a, T> {
     /// Entry (i, j) of matrix b at `data[b · strides[0] + i · strides[1] + j · strides[2]]`. A stride may be 0: one matrix for all
@@ -76,7 +55,8 @@ impl<'a, T: Copy> BatchRef<'a, T> {
     /// `OutOfRange`, naming `strides`, if an entry would be outside of `data`.
     pub fn new(data: &'a [T], shape: [usize; 3], strides: [usize; 3]) -> Result<Self, Error> {
         within(data.len(), shape, strides)?;
-        Ok(Self { at: data.as_ptr(), shape, strides, data: PhantomData })
+        // SAFETY: all entries are in the slice, which is borrowed.
+        Ok(Self(unsafe { BatchView::new(data.as_ptr(), shape, strides) }))
     }
 
     /// The matrices one after the other, each by rows.
@@ -103,7 +83,8 @@ impl<'a, T: Copy> BatchRef<'a, T> {
     /// ```
     #[must_use]
     pub unsafe fn from_raw_parts(start: *const T, shape: [usize; 3], strides: [usize; 3]) -> Self {
-        Self { at: start, shape, strides, data: PhantomData }
+        // SAFETY: as the caller guarantees.
+        Self(unsafe { BatchView::new(start, shape, strides) })
     }
 
     /// The same matrix `count` times.
@@ -112,13 +93,14 @@ impl<'a, T: Copy> BatchRef<'a, T> {
         let strides =
             [0, usize::try_from(matrix.row_stride()).ok()?, usize::try_from(matrix.col_stride()).ok()?];
         let shape = [count, matrix.nrows(), matrix.ncols()];
-        Some(Self { at: matrix.as_ptr(), shape, strides, data: PhantomData })
+        // SAFETY: all entries are those of the matrix, which is borrowed.
+        Some(Self(unsafe { BatchView::new(matrix.as_ptr(), shape, strides) }))
     }
 
     /// The number of matrices, their rows and their columns.
     #[must_use]
     pub fn shape(&self) -> [usize; 3] {
-        self.shape
+        self.0.shape()
     }
 
     /// Entry (i, j) of matrix `b`.
@@ -127,22 +109,13 @@ impl<'a, T: Copy> BatchRef<'a, T> {
     /// If there is no such entry.
     #[must_use]
     pub fn get(&self, b: usize, i: usize, j: usize) -> T {
-        assert!([b, i, j].iter().zip(self.shape).all(|(&at, extent)| at < extent), "no such entry");
-        // SAFETY: the entry exists.
-        unsafe { *self.entry(b, i, j) }
+        self.0.get(b, i, j)
     }
 
-    /// The address of an entry, if it exists.
+    /// What the kernels take.
     #[inline(always)]
-    pub(crate) fn entry(&self, b: usize, i: usize, j: usize) -> *const T {
-        let [batch, row, column] = self.strides;
-        self.at.wrapping_add(b * batch + i * row + j * column)
-    }
-
-    /// From one matrix, row and column to the next.
-    #[inline(always)]
-    pub(crate) fn strides(&self) -> [usize; 3] {
-        self.strides
+    pub(crate) fn view(&self) -> BatchView<'a, T> {
+        self.0
     }
 }
 
@@ -155,7 +128,8 @@ impl<'a, T: Copy> BatchMut<'a, T> {
     pub fn new(data: &'a mut [T], shape: [usize; 3], strides: [usize; 3]) -> Result<Self, Error> {
         within(data.len(), shape, strides)?;
         apart(shape, strides)?;
-        Ok(Self { at: data.as_mut_ptr(), shape, strides, data: PhantomData })
+        // SAFETY: all entries are in the slice, which is borrowed exclusively, in different places.
+        Ok(Self(unsafe { BatchViewMut::new(data.as_mut_ptr(), shape, strides) }))
     }
 
     /// The matrices one after the other, each by rows.
@@ -192,26 +166,26 @@ impl<'a, T: Copy> BatchMut<'a, T> {
         strides: [usize; 3],
     ) -> Result<Self, Error> {
         apart(shape, strides)?;
-        Ok(Self { at: start, shape, strides, data: PhantomData })
+        // SAFETY: as the caller guarantees; no two entries are in the same place.
+        Ok(Self(unsafe { BatchViewMut::new(start, shape, strides) }))
     }
 
     /// The number of matrices, their rows and their columns.
     #[must_use]
     pub fn shape(&self) -> [usize; 3] {
-        self.shape
+        self.0.shape()
     }
 
     /// The same for reading.
     #[must_use]
     pub fn as_ref(&self) -> BatchRef<'_, T> {
-        BatchRef { at: self.at, shape: self.shape, strides: self.strides, data: PhantomData }
+        BatchRef(self.0.as_ref())
     }
 
-    /// The address of an entry, if it exists.
+    /// What the kernels take.
     #[inline(always)]
-    pub(crate) fn entry(&self, b: usize, i: usize, j: usize) -> *mut T {
-        let [batch, row, column] = self.strides;
-        self.at.wrapping_add(b * batch + i * row + j * column)
+    pub(crate) fn view(&self) -> &BatchViewMut<'a, T> {
+        &self.0
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::tiles::{Tiles, find};
 use crate::error::Error;
-use crate::number::Float;
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use cholupdate_kernels::number::Float;
 
 /// The outcome of a modification of a batch, matrix by matrix. A matrix that could not be modified is as it was, bit for bit.
 ///

@@ -1,12 +1,12 @@
 //! The calls that change rows and columns.
 
 use super::CholeskyBatch;
-use super::kernels::packed::entries;
 use super::operand::BatchRef;
 use super::outcome::BatchOutcome;
 use crate::check::{extent, room};
 use crate::error::Error;
 use crate::scalar::Scalar;
+use cholupdate_kernels::batch::packed::entries;
 
 /// Rows and columns at the end, and removal. Within the order of the batch, no call allocates memory for factors.
 impl<T: Scalar> CholeskyBatch<T> {

@@ -1,13 +1,13 @@
 //! Triangular systems with all factors, and their determinants.
 
 use super::alone::Alone;
-use super::kernels::BatchKernel;
-use super::kernels::solve::SolveTile;
 use super::operand::BatchMut;
 use super::tiles::Tiles;
 use crate::error::Error;
-use crate::host::isa::Isa;
-use crate::number::{Float, Number};
+use cholupdate_kernels::batch::BatchKernel;
+use cholupdate_kernels::batch::solve::SolveTile;
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::number::{Float, Number};
 use std::sync::{Mutex, PoisonError};
 
 /// Solves L Y = B and then Lᴴ X = Y, or one of them, in place. Returns the matrices for which that is not possible, in order; their
@@ -30,7 +30,7 @@ pub(super) fn solve<T: Alone + BatchKernel>(
         let memory = work.v.as_mut_slice().as_mut_ptr();
         // SAFETY: the tile has these factors, aligned to cache lines, and is borrowed; the right-hand sides have the matrices of the
         // batch and their rows, and each tile is the work of one thread.
-        let step = unsafe { SolveTile::new(l, groups, sides, rhs, memory, good) };
+        let step = unsafe { SolveTile::new(l, groups, sides, rhs.view(), memory, good) };
         T::solve_tile(Isa::detect(), step);
         let missing = tile.missing.iter().map(|(at, error)| (matrices.start + at, error.clone()));
         let mut found: Vec<_> = missing.collect();

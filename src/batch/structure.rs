@@ -1,15 +1,15 @@
 //! Rows and columns that come and go, for all factors.
 
 use super::alone::{self, Alone};
-use super::kernels::BatchKernel;
-use super::kernels::border::{AppendTile, Appended, NONE};
-use super::kernels::removal::{RemoveTile, Removed, memory};
 use super::operand::BatchRef;
 use super::tiles::{Extent, Tile, Tiles, Work, write};
 use crate::error::Error;
-use crate::host::isa::Isa;
-use crate::number::{Float, Number};
 use crate::report::Modification;
+use cholupdate_kernels::batch::BatchKernel;
+use cholupdate_kernels::batch::border::{AppendTile, Appended, NONE};
+use cholupdate_kernels::batch::removal::{RemoveTile, Removed, memory};
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::number::{Float, Number};
 use core::mem;
 
 /// Notes which row of each matrix of a tile comes or goes, as `row` says for one that has a factor, and fails those of which none can.
@@ -70,7 +70,7 @@ pub(super) fn append<T: Alone + BatchKernel>(
         let (groups, v) = (extent.groups(t, &work.rows), work.v.as_mut_slice().as_mut_ptr());
         // SAFETY: the tile has these factors, aligned to cache lines, and is borrowed exclusively, as is the memory. The new rows are
         // those after the last one, and rows of A.
-        let step = unsafe { AppendTile::new(l, groups, a, v, results) };
+        let step = unsafe { AppendTile::new(l, groups, a.view(), v, results) };
         T::append_tile(Isa::detect(), step);
         for (at, matrix) in extent.matrices(t).enumerate().filter(|&(at, _)| work.rows[at] != NONE) {
             let row = work.rows[at] as usize;

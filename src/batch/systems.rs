@@ -1,11 +1,11 @@
 //! The calls that solve systems with all matrices, and their determinants.
 
 use super::CholeskyBatch;
-use super::kernels::packed::MAX_LANES;
 use super::operand::BatchMut;
 use crate::check::{extent, index, room};
 use crate::error::Error;
 use crate::scalar::Scalar;
+use cholupdate_kernels::batch::packed::MAX_LANES;
 
 impl<T: Scalar> CholeskyBatch<T> {
     /// Solves A_b X_b = B_b in place. Returns the matrices for which that is not possible, in order, and why: their right-hand sides

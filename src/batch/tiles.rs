@@ -4,15 +4,15 @@
 //! shadow one, which then takes its place: so the old factors are there if the new ones are of no use, and memory is read and written
 //! once.
 
-use super::kernels::given::Groups;
-use super::kernels::lanes;
-use super::kernels::packed::{entries, place};
 use crate::error::Error;
-use crate::host::buffer::Buffer;
 use crate::host::share::{at_most_the_pool, on_threads};
 use crate::host::threads::Threads;
-use crate::number::{Float, Number};
 use crate::report::Modification;
+use cholupdate_kernels::batch::given::Groups;
+use cholupdate_kernels::batch::lanes;
+use cholupdate_kernels::batch::packed::{entries, place};
+use cholupdate_kernels::buffer::Buffer;
+use cholupdate_kernels::number::{Float, Number};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use faer::Mat;
 use std::sync::{Mutex, PoisonError};

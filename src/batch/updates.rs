@@ -1,14 +1,14 @@
 //! The calls that modify all matrices by columns of V.
 
 use super::CholeskyBatch;
-use super::kernels::change::{Change, Signed};
-use super::kernels::packed::MAX_LANES;
 use super::operand::BatchRef;
 use super::outcome::BatchOutcome;
 use crate::check::{extent, room};
 use crate::error::Error;
 use crate::scalar::Scalar;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::batch::change::{Change, Signed};
+use cholupdate_kernels::batch::packed::MAX_LANES;
 
 /// Weights of the columns of V in a batch: w in A + V diag(w) Vᵀ. They are real, also for complex V. A column with the weight 0 may be
 /// anything.
@@ -116,7 +116,7 @@ impl<T: Scalar> CholeskyBatch<T> {
         };
         // Memory for V of some groups.
         room::<T>("v", rank, (rows.max(1).saturating_mul(4 * MAX_LANES), size_of::<usize>()))?;
-        T::batch_modify(&mut self.tiles, &Change::new(v, weights, mask));
+        T::batch_modify(&mut self.tiles, &Change::new(v.view(), weights, mask));
         Ok(BatchOutcome::new(&self.tiles))
     }
 }

@@ -1,7 +1,6 @@
 //! What is compiled for batches, once for each scalar type.
 
 use super::begin::{self, Kind};
-use super::kernels::change::Change;
 use super::modify;
 use super::operand::{BatchMut, BatchRef};
 use super::solve;
@@ -9,6 +8,7 @@ use super::structure;
 use super::tiles::Tiles;
 use crate::compiled::functions;
 use crate::error::Error;
+use cholupdate_kernels::batch::change::Change;
 use faer::Mat;
 
 functions! {

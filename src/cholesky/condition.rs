@@ -4,8 +4,8 @@ use crate::cholesky::Cholesky;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::factor::verbs::Verbs;
-use crate::number::Float;
 use crate::scalar::Scalar;
+use cholupdate_kernels::number::Float;
 
 /// When to factor A again: [`Cholesky::needs_refactor`].
 ///

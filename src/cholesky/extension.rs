@@ -6,9 +6,9 @@ use crate::cpu::Cpu;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::factor::verbs::Verbs;
-use crate::number::Float;
 use crate::operand::{OnHost, Operand};
 use crate::scalar::Scalar;
+use cholupdate_kernels::number::Float;
 use faer::{Mat, MatRef};
 
 /// The factor of A bordered by r rows and columns. The factor of A is not changed, so many extensions can share one base.

@@ -1,9 +1,9 @@
 //! Right-hand sides that are carried through a sweep as rows below L.
 
-use super::kernels::entries::Entries;
-use super::kernels::job::CarriedRows;
 use crate::element::Element;
 use crate::storage::Target;
+use cholupdate_kernels::sweep::entries::Entries;
+use cholupdate_kernels::sweep::job::CarriedRows;
 use faer::{Mat, MatMut, MatRef};
 
 /// z of the modification that was staged last, as rows: its conjugate transpose. The caller receives the new z if the sweep succeeds.

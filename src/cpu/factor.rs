@@ -1,7 +1,6 @@
 //! L in host memory, as the CPU engine stores it.
 
 use super::carried::CarriedZ;
-use super::kernels::entries::Entries;
 use super::moves::move_up;
 use super::solve::solve;
 use super::staged::{SweepMemory, plan};
@@ -13,7 +12,6 @@ use crate::error::Error;
 use crate::host::layout::{copy_lower, lower, stride, with_capacity};
 use crate::host::squares::{add_squares, largest_of, row_norm};
 use crate::host::threads::Threads;
-use crate::number::{Float, Number};
 use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::storage::{Direct, Edit, Op, Room, Safeguard, Side, Staged, Storage, Swept, Target, Traits};
@@ -21,6 +19,8 @@ use crate::structure::{Rearrangement, each_column, write_border};
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::number::{Float, Number};
+use cholupdate_kernels::sweep::entries::Entries;
 use core::ops::Range;
 use faer::linalg::matmul::triangular::BlockStructure;
 use faer::reborrow::ReborrowMut;

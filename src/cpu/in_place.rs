@@ -1,7 +1,6 @@
 //! Modification of an L in memory that the caller owns.
 
 use super::engine::Cpu;
-use super::kernels::entries::Entries;
 use super::staged::SweepMemory;
 use super::sweep::sweep;
 use crate::check::{extent, finite_lower};
@@ -18,6 +17,7 @@ use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use crate::wide::{Given, again_here};
+use cholupdate_kernels::sweep::entries::Entries;
 use core::ops::Range;
 use faer::{Mat, MatMut, MatRef};
 

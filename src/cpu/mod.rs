@@ -14,7 +14,8 @@
 //! | `serial`, `workers` | the schedules: on one thread, and on several |
 //! | `solve` | triangular solves, with the same schedule on several threads |
 //! | `tuning` | panel widths, chunk heights, thread counts |
-//! | `kernels/` | the steps of a panel, and the micro-kernels of which they consist |
+//!
+//! The steps of a panel, and the micro-kernels of which they consist, are in the crate `cholupdate-kernels` (`kernels/cpu`).
 
 mod awake;
 mod carried;
@@ -23,8 +24,6 @@ mod engine;
 mod factor;
 #[allow(unsafe_code, reason = "hands memory of L to the sweep")]
 mod in_place;
-#[allow(unsafe_code, reason = "kernels on raw memory")]
-pub(crate) mod kernels;
 mod moves;
 #[allow(unsafe_code, reason = "hands memory of L to the sweep")]
 mod out_of_place;

@@ -1,8 +1,8 @@
 //! Moves rows and columns of L within its memory, on one thread.
 
 use crate::element::Element;
-use crate::host::rotation::Rotation;
 use crate::structure::{Rearrangement, Run};
+use cholupdate_kernels::rotation::Rotation;
 use core::ops::Range;
 use faer::Mat;
 use faer::reborrow::ReborrowMut;

@@ -2,29 +2,30 @@
 
 use super::engine::Cpu;
 use super::in_place::{Workspace, in_place, named};
-use super::kernels::copy::copy;
-use super::kernels::entries::Entries;
-use super::kernels::job::Job;
 use super::sweep::{sweep, sweep_by};
-use super::workers::Steps;
 use crate::check::{extent, finite_lower};
 use crate::compiled::functions;
 use crate::error::Error;
 use crate::guarded::Guarded;
 use crate::history::History;
-use crate::host::isa::Isa;
 use crate::host::layout::copy_lower;
 use crate::host::squares::row_norm;
 use crate::operand::Operand;
 use crate::real::Real;
-use crate::report::{Health, Modification};
+use crate::report::Modification;
 use crate::storage::{Room, Safeguard, Staged, Swept, Target, Traits};
-use crate::sweep::Breakdown;
 use crate::sweep::outline::Outline;
-use crate::sweep::plan::Panel;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use crate::wide::{Given, again_here};
+use cholupdate_kernels::health::Health;
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::panel::Panel;
+use cholupdate_kernels::steps::Breakdown;
+use cholupdate_kernels::steps::Steps;
+use cholupdate_kernels::sweep::copy::copy;
+use cholupdate_kernels::sweep::entries::Entries;
+use cholupdate_kernels::sweep::job::Job;
 use core::ops::Range;
 use faer::{Mat, MatMut, MatRef};
 

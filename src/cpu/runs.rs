@@ -1,16 +1,16 @@
 //! A sweep over L S Lᴴ, S = diag(±1), with a V of few columns: the columns of L that have one sign and follow each other are processed by
 //! the steps for a positive definite matrix. Relative to a negative pivot, V has the opposite sign.
 
-use super::kernels::entries::Entries;
-use super::kernels::shape::by_column;
 use super::signature::{SignatureMemory, SignedFactor};
 use super::sweep::{sweep, sweep_by};
 use crate::element::Element;
 use crate::host::threads::Threads;
-use crate::number::Float;
 use crate::report::Modification;
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
+use cholupdate_kernels::number::Float;
+use cholupdate_kernels::sweep::entries::Entries;
+use cholupdate_kernels::sweep::shape::by_column;
 use core::ops::Range;
 use faer::MatRef;
 

@@ -1,10 +1,10 @@
 //! The schedule on one thread: the panels in order, each over all rows.
 
-use super::kernels::job::Job;
 use crate::element::Element;
-use crate::report::Health;
-use crate::sweep::Breakdown;
 use crate::sweep::plan::Plan;
+use cholupdate_kernels::health::Health;
+use cholupdate_kernels::steps::Breakdown;
+use cholupdate_kernels::sweep::job::Job;
 
 /// [L V] → [L' V'].
 ///

@@ -1,7 +1,5 @@
 //! A sweep over L S Lᵀ with S = diag(±1), on one thread or on several.
 
-use super::kernels::entries::Entries;
-use super::kernels::signature::{BlockChange, OneColumn, SignatureJob};
 use super::staged::{SweepMemory, plan};
 use super::sweep::{run, run_asking};
 use super::tuning;
@@ -9,13 +7,15 @@ use super::workers::Chunk;
 use crate::element::Element;
 use crate::error::Error;
 use crate::host::interrupt::Asks;
-use crate::host::isa::Isa;
 use crate::host::threads::Threads;
-use crate::number::{Float, Number};
 use crate::report::Modification;
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::number::{Float, Number};
+use cholupdate_kernels::sweep::entries::Entries;
+use cholupdate_kernels::sweep::signature::{BlockChange, OneColumn, SignatureJob};
 use core::ops::Range;
 use faer::{Mat, MatMut, MatRef};
 
@@ -118,5 +118,5 @@ pub(crate) fn sweep<T: Element>(
         // SAFETY: as above.
         None => unsafe { run(&steps, &plan, shared)? },
     };
-    Ok((health.report(plan.start), plus))
+    Ok((Modification::of_sweep(&health, plan.start), plus))
 }

@@ -1,17 +1,18 @@
 //! Modifications of a small L without a sweep.
 
 use super::factor::HostFactor;
-use super::kernels::entries::Entries;
-use super::kernels::low_rank::together::MOST;
-use super::kernels::shape::SMALL_ORDER;
-use super::kernels::small::{Blocks, FEW, Few, MOST_ROWS, Made, Several, Small};
 use crate::element::Element;
 use crate::host::interrupt::is_interruptible;
-use crate::host::isa::Isa;
-use crate::number::{Float, Number};
-use crate::report::{Health, Modification};
+use crate::report::Modification;
 use crate::storage::{Direct, Safeguard};
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::health::Health;
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::number::{Float, Number};
+use cholupdate_kernels::sweep::entries::Entries;
+use cholupdate_kernels::sweep::low_rank::together::MOST;
+use cholupdate_kernels::sweep::shape::SMALL_ORDER;
+use cholupdate_kernels::sweep::small::{Blocks, FEW, Few, MOST_ROWS, Made, Several, Small};
 use faer::MatRef;
 
 /// The largest order at which the chain of roots and divisions, and not the arithmetic, determines the width of registers, which
@@ -109,6 +110,6 @@ impl<T: Element> HostFactor<T> {
         let isa = if v.nrows() <= MOST_ROWS_NARROW { Isa::detect().narrow() } else { Isa::detect() };
         let added = T::modify_by_several(isa, work)?;
         self.exchange();
-        Some(Direct { report: health.report(0), added })
+        Some(Direct { report: Modification::of_sweep(&health, 0), added })
     }
 }

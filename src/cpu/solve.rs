@@ -2,13 +2,15 @@
 //! block, and then subtracted from the rows below.
 
 use super::tuning;
-use super::workers::{Steps, Workers, alone, cut};
+use super::workers::{Workers, alone, cut};
 use crate::element::Element;
-use crate::host::dense::Conjugable;
 use crate::host::threads::Threads;
 use crate::storage::Side;
-use crate::sweep::Breakdown;
-use crate::sweep::plan::{Panel, Plan};
+use crate::sweep::plan::Plan;
+use cholupdate_kernels::dense::Conjugable;
+use cholupdate_kernels::panel::Panel;
+use cholupdate_kernels::steps::Breakdown;
+use cholupdate_kernels::steps::Steps;
 use core::marker::PhantomData;
 use core::ops::Range;
 use faer::reborrow::IntoConst;

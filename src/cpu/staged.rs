@@ -1,25 +1,26 @@
 //! V as a sweep reads it, in tiles, and the working memory of the sweep.
 
-use super::kernels::entries::Entries;
-use super::kernels::job::Job;
-use super::kernels::packed::Packed;
-use super::kernels::shape::{ANY, MAX_LANES, by_column, shape, together};
-use super::kernels::signature::SignatureJob;
 use super::tuning;
 use super::workers::Chunk;
 use crate::element::Element;
 use crate::error::Error;
-use crate::host::buffer::Buffer;
-use crate::host::isa::Isa;
 use crate::host::share::Share;
 use crate::host::threads::Threads;
-use crate::number::{Float, Number};
 use crate::operand::Operand;
-use crate::report::{Health, Modification};
+use crate::report::Modification;
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;
 use crate::sweep::signed::Signed;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::buffer::Buffer;
+use cholupdate_kernels::health::Health;
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::number::{Float, Number};
+use cholupdate_kernels::sweep::entries::Entries;
+use cholupdate_kernels::sweep::job::Job;
+use cholupdate_kernels::sweep::packed::Packed;
+use cholupdate_kernels::sweep::shape::{ANY, MAX_LANES, by_column, shape, together};
+use cholupdate_kernels::sweep::signature::SignatureJob;
 use core::ops::Range;
 use faer::{Mat, MatRef};
 
@@ -170,7 +171,13 @@ impl<T: Element> SweepMemory<T> {
         match Share::among(tuning::staging_threads(threads, rows.nrows(), rank)) {
             Some(share) => {
                 let columns = || self.signed.columns(rows);
-                self.v.pack_on(&share, columns, rank, rows.nrows(), (start, tile));
+                self.v.pack_on(
+                    |parts, work| share.each(parts, work),
+                    columns,
+                    rank,
+                    rows.nrows(),
+                    (start, tile),
+                );
             }
             None => self.v.pack(self.signed.columns(rows), rank, rows.nrows(), start, tile),
         }
@@ -231,7 +238,7 @@ impl<T: Element> SweepMemory<T> {
     /// Records the report of a sweep that has succeeded.
     #[inline(always)]
     pub(super) fn end(&mut self, plan: &Plan, health: &Health<T::Part>) {
-        self.report = Some(health.report(plan.start));
+        self.report = Some(Modification::of_sweep(health, plan.start));
     }
 
     #[inline(always)]

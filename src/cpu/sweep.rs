@@ -1,20 +1,22 @@
 //! A sweep on the CPU with a staged V: the schedule for one thread or for several.
 
-use super::kernels::entries::Entries;
-use super::kernels::job::{CarriedRows, Job};
 use super::serial;
 use super::staged::{SweepMemory, plan};
 use super::tuning;
-use super::workers::{Chunk, Steps, Workers, alone, cut};
+use super::workers::{Chunk, Workers, alone, cut};
 use crate::element::Element;
 use crate::host::interrupt::Asks;
-use crate::host::isa::Isa;
 use crate::host::threads::Threads;
-use crate::report::Health;
-use crate::sweep::Breakdown;
 use crate::sweep::outline::Outline;
-use crate::sweep::plan::{Panel, Plan};
+use crate::sweep::plan::Plan;
 use crate::sweep::stop::Stop;
+use cholupdate_kernels::health::Health;
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::panel::Panel;
+use cholupdate_kernels::steps::Breakdown;
+use cholupdate_kernels::steps::Steps;
+use cholupdate_kernels::sweep::entries::Entries;
+use cholupdate_kernels::sweep::job::{CarriedRows, Job};
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,21 +1,21 @@
 //! Tests of the sweep's internals: every instruction set, every schedule, and panels that are stored elsewhere.
 
-use super::kernels::entries::Entries;
-use super::kernels::job::Job;
 use super::serial;
 use super::staged::{SweepMemory, plan};
 use super::workers::{Workers, cut};
 use crate::Cpu;
 use crate::element::Element;
-use crate::host::isa::Isa;
 use crate::host::layout::{lower, zeros};
 use crate::host::threads::Threads;
-use crate::number::{Float, Number};
-use crate::report::Health;
-use crate::sweep::Breakdown;
 use crate::sweep::outline::Outline;
-use crate::sweep::plan::Panel;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::health::Health;
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::number::{Float, Number};
+use cholupdate_kernels::panel::Panel;
+use cholupdate_kernels::steps::Breakdown;
+use cholupdate_kernels::sweep::entries::Entries;
+use cholupdate_kernels::sweep::job::Job;
 use faer::traits::ComplexField;
 use faer::{Mat, MatRef, c32, c64};
 use rand::rngs::StdRng;

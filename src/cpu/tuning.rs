@@ -1,13 +1,13 @@
 //! Panel widths, chunk heights and thread counts, from measurements.
 
-use super::kernels::entries::Entries;
-use super::kernels::low_rank::PANEL_COLS;
-use super::kernels::shape::{IN_REGISTERS, IN_REGISTERS_COLS, by_column};
 use crate::host::caches::last_level;
-use crate::host::isa::Isa;
 use crate::host::threads::Threads;
 use crate::host::workers;
 use crate::sweep::plan::Plan;
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::sweep::entries::Entries;
+use cholupdate_kernels::sweep::low_rank::PANEL_COLS;
+use cholupdate_kernels::sweep::shape::{IN_REGISTERS, IN_REGISTERS_COLS, by_column};
 
 /// Columns in a panel, for a V with `rank` columns and this many rows: a multiple of every micro-kernel's block.
 ///

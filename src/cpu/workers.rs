@@ -15,50 +15,12 @@
 
 use crate::host::pool::{Backoff, OnPanic};
 use crate::host::share::on_threads;
-use crate::sweep::Breakdown;
-use crate::sweep::plan::{Panel, Panels};
-use core::ops::Range;
+use crate::sweep::plan::Panels;
+use cholupdate_kernels::panel::Panel;
+use cholupdate_kernels::steps::Breakdown;
+use cholupdate_kernels::steps::Steps;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-
-/// The two steps of a panel, on memory that threads share row by row. Only the thread that runs the sweep calls other functions than
-/// [`trailing`](Self::trailing).
-pub(crate) trait Steps: Sync {
-    /// The report of the diagonal steps.
-    type Report: Default + Send;
-
-    /// The diagonal step: computes what the rows below need of `panel`.
-    ///
-    /// # Errors
-    /// The column of L whose pivot² is not greater than zero.
-    ///
-    /// # Safety
-    /// All earlier panels have been applied to the rows of the block, no other thread uses these rows, and no thread reads the
-    /// result of the step before it is complete.
-    unsafe fn diagonal(&self, panel: Panel, report: &mut Self::Report) -> Result<(), Breakdown>;
-
-    /// The trailing step on `rows`.
-    ///
-    /// # Safety
-    /// The diagonal step of `panel` is done, all earlier panels have been applied to `rows`, and no other thread uses these
-    /// rows.
-    unsafe fn trailing(&self, panel: Panel, rows: Range<usize>);
-
-    /// Prefetches the reflectors that the diagonal step of `panel` writes, and L for that step and for its trailing step on the
-    /// next diagonal rows.
-    fn prefetch(&self, panel: Panel, next: Range<usize>) {
-        let _ = (panel, next);
-    }
-
-    /// Whether the diagonal step of `panel`, all earlier ones of which are done, would not wait for another process.
-    fn is_ready(&self, panel: Panel) -> bool {
-        let _ = panel;
-        true
-    }
-
-    /// Lets messages to and from other processes make progress.
-    fn progress(&self) {}
-}
 
 /// A range of consecutive rows, in cache lines of its own.
 #[repr(align(128))]
@@ -320,10 +282,10 @@ mod tests {
     use super::*;
     use crate::cpu::staged::plan;
     use crate::cpu::tests::{in_place, staged};
-    use crate::host::isa::Isa;
     use crate::host::layout::lower;
     use crate::sweep::plan::Plan;
     use crate::sweep::weights::Weights;
+    use cholupdate_kernels::isa::Isa;
     use faer::Mat;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::mpsc::channel;

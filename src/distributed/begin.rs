@@ -12,12 +12,12 @@ use crate::check::{extent, index};
 use crate::error::Error;
 use crate::guarded::Guarded;
 use crate::history::History;
-use crate::host::isa::Isa;
 use crate::host::squares::largest_of;
 use crate::host::threads::Threads;
 use crate::real::Real;
 use crate::storage::{Origin, Safeguard, pivots};
 use crate::sweep::cyclic::Cyclic;
+use cholupdate_kernels::isa::Isa;
 use faer::MatRef;
 
 /// How a process works.

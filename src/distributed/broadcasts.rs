@@ -6,8 +6,9 @@
 
 use super::network::Network;
 use super::plan::LocalPlan;
-use crate::host::buffer::Buffer;
-use crate::sweep::plan::{Panel, Panels};
+use crate::sweep::plan::Panels;
+use cholupdate_kernels::buffer::Buffer;
+use cholupdate_kernels::panel::Panel;
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 

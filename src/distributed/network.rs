@@ -1,6 +1,6 @@
 //! What a distributed factor needs of the processes between which it is distributed.
 
-use crate::number::Float;
+use crate::real::Real;
 
 /// The processes, seen from one of them. All of them make the same calls in the same order, but for [`start_send`](Self::start_send)
 /// and [`receive`](Self::receive), and only from the thread that calls the factor.
@@ -61,7 +61,7 @@ pub(crate) unsafe trait Plain: Copy {}
 // SAFETY: numbers have neither padding nor invalid values.
 unsafe impl Plain for u64 {}
 // SAFETY: the scalar types are `f32` and `f64`; as above.
-unsafe impl<T: Float> Plain for T {}
+unsafe impl<T: Real> Plain for T {}
 
 #[cfg(test)]
 pub(crate) mod threads {

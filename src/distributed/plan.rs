@@ -1,7 +1,8 @@
 //! The panels of a sweep over distributed rows.
 
 use crate::sweep::cyclic::Cyclic;
-use crate::sweep::plan::{Panel, Panels};
+use crate::sweep::plan::Panels;
+use cholupdate_kernels::panel::Panel;
 use core::ops::Range;
 
 /// The panels of a sweep from column `start` on. A panel ends where its block of rows does, so a process has all of a diagonal block.

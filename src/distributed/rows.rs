@@ -1,11 +1,11 @@
 //! The rows of L that a process has, up to their diagonal blocks.
 
-use crate::cpu::kernels::entries::Entries;
-use crate::host::buffer::Buffer;
 use crate::host::layout::stride;
 use crate::host::squares::add_squares;
 use crate::real::Real;
 use crate::sweep::cyclic::Cyclic;
+use cholupdate_kernels::buffer::Buffer;
+use cholupdate_kernels::sweep::entries::Entries;
 use core::mem::swap;
 use faer::{MatMut, MatRef};
 

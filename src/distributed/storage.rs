@@ -6,13 +6,9 @@ use super::plan::LocalPlan;
 use super::rows::{LocalRows, entries};
 use super::sweep::{Distributed, Layout};
 use super::v::{Rows, look};
-use crate::cpu::kernels::job::Job;
-use crate::cpu::kernels::packed::Packed;
-use crate::cpu::kernels::shape::{MAX_LANES, by_column, shape, together};
 use crate::cpu::tuning;
 use crate::cpu::workers::{Chunk, Workers, cut};
 use crate::error::Error;
-use crate::host::isa::Isa;
 use crate::host::squares::largest_of;
 use crate::host::threads::Threads;
 use crate::real::Real;
@@ -24,6 +20,10 @@ use crate::sweep::plan::{Panels, Plan};
 use crate::sweep::signed::Signed;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::sweep::job::Job;
+use cholupdate_kernels::sweep::packed::Packed;
+use cholupdate_kernels::sweep::shape::{MAX_LANES, by_column, shape, together};
 use core::ops::Range;
 use faer::{Mat, MatRef};
 
@@ -202,7 +202,7 @@ impl<T: Real, N: Network> Swept<T> for LocalStorage<T, N> {
         if target == Target::InPlace {
             self.pivots[columns].copy_from_slice(&self.new_pivots);
         }
-        self.report = Some(health.report(plan.start));
+        self.report = Some(Modification::of_sweep(&health, plan.start));
         Ok(())
     }
 

@@ -4,12 +4,13 @@
 use super::broadcasts::{Broadcasts, words_of};
 use super::network::Network;
 use super::rows::entries;
-use crate::cpu::kernels::job::Job;
-use crate::cpu::workers::Steps;
 use crate::real::Real;
-use crate::report::{HEALTH_WORDS, Health};
-use crate::sweep::Breakdown;
-use crate::sweep::plan::{Panel, Panels};
+use crate::sweep::plan::Panels;
+use cholupdate_kernels::health::{HEALTH_WORDS, Health};
+use cholupdate_kernels::panel::Panel;
+use cholupdate_kernels::steps::Breakdown;
+use cholupdate_kernels::steps::Steps;
+use cholupdate_kernels::sweep::job::Job;
 use core::cell::RefCell;
 use core::ops::Range;
 

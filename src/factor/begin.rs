@@ -10,10 +10,10 @@ use crate::history::{History, diagonal_of};
 use crate::host::blocked;
 use crate::host::layout::{lower, make_diagonal_real};
 use crate::host::squares::{diagonal_of_product, largest_of};
-use crate::number::{Float, Number};
 use crate::operand::Operand;
 use crate::storage::{Storage, pivots};
 use crate::structure::Scratch;
+use cholupdate_kernels::number::{Float, Number};
 use faer::{Mat, Par};
 
 /// What is known about an L in host memory that a storage is about to adopt.

@@ -7,11 +7,11 @@ use crate::cpu::HostFactor;
 use crate::element::Element;
 use crate::error::Error;
 use crate::host::threads::Threads;
-use crate::number::{Float, Number};
 use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::storage::{Op, Safeguard, Side, Storage};
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::number::{Float, Number};
 use faer::MatRef;
 
 impl<T: Element, F: Storage<T>> Factor<T, F> {

@@ -3,10 +3,10 @@
 use super::Factor;
 use crate::element::Element;
 use crate::error::Error;
-use crate::host::dense::Dense;
-use crate::number::{Float, Number};
 use crate::operand::OperandMut;
 use crate::storage::{Op, Side, Storage};
+use cholupdate_kernels::dense::Dense;
+use cholupdate_kernels::number::{Float, Number};
 use faer::{Mat, MatMut};
 
 impl<T: Element, F: Storage<T>> Factor<T, F> {

@@ -27,12 +27,12 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::guarded::Guarded;
 use crate::host::blocked;
-use crate::number::Float;
 use crate::operand::Operand;
 use crate::report::Modification;
 use crate::storage::{Storage, pivots};
 use crate::structure::Scratch;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::number::Float;
 use faer::{Mat, Par};
 
 /// L in its storage, under the failure contract.

@@ -10,12 +10,12 @@ use crate::cpu::HostFactor;
 use crate::element::Element;
 use crate::erased::AnyStorage;
 use crate::error::Error;
-use crate::number::Number;
 use crate::operand::{Operand, OperandMut};
 use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::{Side, Storage};
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::number::Number;
 use faer::{Mat, MatRef, Par, c32, c64};
 
 /// The type of the real numbers of a scalar.

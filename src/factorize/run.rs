@@ -11,11 +11,11 @@ use crate::error::Error;
 use crate::host::blocked;
 use crate::host::layout::lower;
 use crate::host::threads::Threads;
-use crate::number::Float;
 #[cfg(feature = "opencl")]
 use crate::opencl;
 use crate::operand::Operand;
 use crate::real::Real;
+use cholupdate_kernels::number::Float;
 use faer::{Mat, MatRef};
 use std::time::{Duration, Instant};
 

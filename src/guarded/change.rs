@@ -5,7 +5,6 @@ use super::{Guarded, Source, swept};
 use crate::check::finite;
 use crate::element::Element;
 use crate::error::Error;
-use crate::number::{Float, Number};
 use crate::operand::OperandMut;
 use crate::report::Modification;
 use crate::storage::{Edit, Op, Room, Staged, Storage, pivots};
@@ -14,6 +13,7 @@ use crate::structure::{
 };
 use crate::sweep::stop::Stop;
 use crate::wide::Given;
+use cholupdate_kernels::number::{Float, Number};
 use faer::{Mat, MatMut, MatRef, Par};
 
 /// New rows and columns whose border has been computed: their position, their number and the number of old ones they replace,

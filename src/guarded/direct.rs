@@ -2,11 +2,11 @@
 
 use super::Guarded;
 use crate::element::Element;
-use crate::number::Float;
 use crate::operand::Operand;
 use crate::report::Modification;
 use crate::storage::Swept;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::number::Float;
 
 impl<T: Element, F: Swept<T>> Guarded<T, F> {
     /// L Lᴴ ← L Lᴴ + V diag(w) Vᴴ without a sweep, if the storage can. Returns `None`, with L as it was, if not, or if anything is

@@ -19,13 +19,13 @@ mod scaled;
 use crate::element::Element;
 use crate::error::{DeviceErrorKind, Error};
 use crate::history::History;
-use crate::number::{Float, Number};
 use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::storage::{Op, Room, Safeguard, Side, Staged, Storage, Swept, Target};
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::number::{Float, Number};
 use core::marker::PhantomData;
 use core::ops::Range;
 

@@ -5,7 +5,6 @@ use crate::carried::Carried;
 use crate::check::{finite, room};
 use crate::element::Element;
 use crate::error::Error;
-use crate::number::{Float, Number};
 use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::storage::{Edit, Op, Side, Staged, Storage, pivots};
@@ -13,6 +12,7 @@ use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use crate::wide::Given;
+use cholupdate_kernels::number::{Float, Number};
 use core::cell::Cell;
 use faer::{Accum, Conj, Mat, MatRef, Par};
 

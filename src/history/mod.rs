@@ -13,9 +13,9 @@
 mod pivots;
 mod rows;
 
-use crate::host::dense::Dense;
-use crate::number::{Float, Number};
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::dense::Dense;
+use cholupdate_kernels::number::{Float, Number};
 use core::ops::Range;
 use faer::MatRef;
 use pivots::Pivots;

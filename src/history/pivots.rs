@@ -12,7 +12,7 @@
 
 use super::rows::Rows;
 use super::{remove, replace, shift};
-use crate::number::Float;
+use cholupdate_kernels::number::Float;
 use core::ops::Range;
 
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use super::{remove, replace, shift};
 use crate::host::squares::{add_squares, largest_of};
-use crate::number::{Float, Number};
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::number::{Float, Number};
 use core::mem;
 use core::ops::Range;
 use faer::{ColRef, MatRef};

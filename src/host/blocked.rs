@@ -1,8 +1,8 @@
 //! Initial factors and products of factors, by faer.
 
-use super::dense::Dense;
 use super::layout::make_diagonal_real;
 use crate::error::Error;
+use cholupdate_kernels::dense::Dense;
 use faer::dyn_stack::MemBuffer;
 use faer::linalg::matmul::triangular::BlockStructure;
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
@@ -72,7 +72,7 @@ pub(crate) fn product<T: Dense>(k: MatRef<'_, T>, l: MatRef<'_, T>, par: Par) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::Number;
+    use cholupdate_kernels::number::Number;
     use faer::c64;
 
     #[test]

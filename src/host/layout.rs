@@ -1,7 +1,7 @@
 //! The layout of L in host memory.
 
 use super::pages::prefer_huge_pages;
-use crate::number::Number;
+use cholupdate_kernels::number::Number;
 use core::ops::Range;
 use faer::traits::ComplexField;
 use faer::{Mat, MatMut, MatRef};

@@ -1,6 +1,6 @@
 //! Sums of squared magnitudes of rows.
 
-use crate::number::{Float, Number};
+use cholupdate_kernels::number::{Float, Number};
 use faer::{ColRef, MatRef, Par};
 use rayon::prelude::*;
 

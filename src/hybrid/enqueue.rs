@@ -10,7 +10,8 @@ use super::waits::{Wait, waits};
 use crate::error::Error;
 use crate::host::layout::whole_lines;
 use crate::real::Real;
-use crate::sweep::plan::{Panel, Plan};
+use crate::sweep::plan::Plan;
+use cholupdate_kernels::panel::Panel;
 use core::ops::Range;
 
 /// The parts of a sweep that enqueueing needs. Threads may enqueue the parts of one panel at the same time: `fetch` is for the

@@ -10,14 +10,13 @@ use super::tuning::Tuning;
 use crate::check::finite;
 use crate::cpu::solve::solve;
 use crate::error::{Error, other};
-use crate::host::buffer::Buffer;
 use crate::host::layout::zeros;
 use crate::host::region::StandBy;
 use crate::host::squares::row_norm;
 use crate::host::threads::Threads;
 use crate::operand::OperandMut;
 use crate::real::Real;
-use crate::report::{Health, Modification};
+use crate::report::Modification;
 use crate::storage::{Edit, Op, Room, Safeguard, Side, Staged, Storage, Swept, Target, Traits};
 use crate::structure::{HostColumns, backwards, rearrange, write_border};
 use crate::sweep::outline::Outline;
@@ -25,6 +24,8 @@ use crate::sweep::plan::Plan;
 use crate::sweep::signed::Signed;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::buffer::Buffer;
+use cholupdate_kernels::health::Health;
 use core::ops::Range;
 use faer::reborrow::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
@@ -215,7 +216,7 @@ impl<T: Real, A: Api> Swept<T> for HybridFactor<T, A> {
             // The memory is freed, since other code may need it.
             self.pipe = None;
         }
-        self.report = Some(outcome?.report(start));
+        self.report = Some(Modification::of_sweep(&outcome?, start));
         Ok(())
     }
 

@@ -3,12 +3,12 @@
 use super::form::{COLUMN_GROUP, Form};
 use super::host_part::{HostPart, Out, STEP};
 use super::reflectors::Group;
-use crate::cpu::kernels::entries::Entries;
 use crate::host::pool::wait_until;
 use crate::real::Real;
-use crate::report::Health;
-use crate::sweep::Breakdown;
-use crate::sweep::plan::Panel;
+use cholupdate_kernels::health::Health;
+use cholupdate_kernels::panel::Panel;
+use cholupdate_kernels::steps::Breakdown;
+use cholupdate_kernels::sweep::entries::Entries;
 use core::sync::atomic::Ordering;
 
 impl<T: Real> HostPart<T> {

@@ -10,18 +10,18 @@
 
 use super::api::LockedMemory;
 use super::blocking::Blocking;
-use crate::cpu::kernels::entries::Entries;
-use crate::cpu::kernels::job::Job;
-use crate::cpu::kernels::packed::{Packed, Tiles};
-use crate::cpu::kernels::shape::{Shape, shape};
-use crate::host::buffer::Buffer;
-use crate::host::isa::Isa;
 use crate::host::pool::wait_until;
 use crate::host::threads::Threads;
 use crate::real::Real;
-use crate::report::Health;
-use crate::sweep::Breakdown;
-use crate::sweep::plan::Panel;
+use cholupdate_kernels::buffer::Buffer;
+use cholupdate_kernels::health::Health;
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::panel::Panel;
+use cholupdate_kernels::steps::Breakdown;
+use cholupdate_kernels::sweep::entries::Entries;
+use cholupdate_kernels::sweep::job::Job;
+use cholupdate_kernels::sweep::packed::{Packed, Tiles};
+use cholupdate_kernels::sweep::shape::{Shape, shape};
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use faer::ColRef;

@@ -3,12 +3,12 @@
 use super::api::{Api, LockedMemory};
 use crate::cpu::solve::Blocks;
 use crate::error::Error;
-use crate::host::buffer::Buffer;
 use crate::host::layout::{stride, whole_lines};
 use crate::real::Real;
 use crate::storage::Side;
 use crate::structure::{HostColumns, each_column};
-use crate::sweep::plan::Panel;
+use cholupdate_kernels::buffer::Buffer;
+use cholupdate_kernels::panel::Panel;
 use core::ops::Range;
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, ColMut, ColRef, Conj, MatMut, MatRef, Par};

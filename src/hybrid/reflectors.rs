@@ -1,10 +1,10 @@
 //! Converts the reflectors that the CPU has computed to the device's layouts.
 
 use super::form::{COLUMN_GROUP, reflector_stride, tensor_b};
-use crate::cpu::kernels::job::Job;
-use crate::cpu::kernels::reflector::Reflector;
 use crate::real::Real;
-use crate::sweep::plan::Panel;
+use cholupdate_kernels::panel::Panel;
+use cholupdate_kernels::sweep::job::Job;
+use cholupdate_kernels::sweep::reflector::Reflector;
 
 /// The reflectors of eight columns, in the CPU's layout.
 pub(super) struct Group<'a, T> {

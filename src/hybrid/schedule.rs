@@ -23,16 +23,17 @@ use super::panels::{Panels, trailing_rows};
 use super::pipe::Pipe;
 use super::tuning::Tuning;
 use super::waits::{Wait, waits};
-use crate::cpu::kernels::entries::Entries;
 use crate::error::Error;
-use crate::host::buffer::Buffer;
 use crate::host::pool::wait_until;
 use crate::host::region::Caller;
 use crate::real::Real;
-use crate::report::Health;
 use crate::storage::Target;
-use crate::sweep::plan::{Panel, Plan};
+use crate::sweep::plan::Plan;
 use crate::sweep::stop::Stop;
+use cholupdate_kernels::buffer::Buffer;
+use cholupdate_kernels::health::Health;
+use cholupdate_kernels::panel::Panel;
+use cholupdate_kernels::sweep::entries::Entries;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// One sweep of one factor.

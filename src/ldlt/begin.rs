@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::host::layout::{lower, make_diagonal_real};
 use crate::host::squares::add_squares;
 use crate::host::threads::Threads;
-use crate::number::{Float, Number};
 use crate::operand::Operand;
+use cholupdate_kernels::number::{Float, Number};
 use faer::{Mat, MatMut, Par};
 
 impl<T: Element> Indefinite<T> {

@@ -7,8 +7,8 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::host::layout::make_diagonal_real;
 use crate::host::threads::{Threads, where_it_pays};
-use crate::number::Float;
 use crate::storage::Side;
+use cholupdate_kernels::number::Float;
 use faer::linalg::matmul::triangular::BlockStructure;
 use faer::{Accum, Conj, Mat, MatRef};
 

@@ -10,11 +10,11 @@ use crate::check::{extent, finite};
 use crate::cpu::signature::{SignedFactor, sweep};
 use crate::element::Element;
 use crate::error::Error;
-use crate::number::Float;
 use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::number::Float;
 use faer::{Mat, MatRef};
 
 impl<T: Scalar> Ldlt<T> {

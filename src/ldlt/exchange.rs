@@ -10,9 +10,9 @@ use super::systems::change_signs;
 use crate::element::Element;
 use crate::error::Error;
 use crate::host::threads::where_it_pays;
-use crate::number::Float;
 use crate::structure::{Rearrangement, Run, shifts};
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::number::Float;
 use core::ops::Range;
 use faer::{Accum, Conj, Mat, MatRef};
 

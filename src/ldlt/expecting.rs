@@ -4,8 +4,8 @@ use super::Ldlt;
 use super::expected::Expected;
 use crate::check::extent;
 use crate::error::Error;
-use crate::number::Number;
 use crate::scalar::Scalar;
+use cholupdate_kernels::number::Number;
 
 impl<T: Scalar> Ldlt<T> {
     /// From now on a call whose result would have other numbers of positive and negative eigenvalues is refused, as [`Error::Inertia`]. The

@@ -10,9 +10,9 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::host::empty::without_rows;
 use crate::host::threads::where_it_pays;
-use crate::number::{Float, Number};
 use crate::operand::Operand;
 use crate::storage::Side;
+use cholupdate_kernels::number::{Float, Number};
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, Conj, Mat, MatRef, Par};
 

@@ -4,9 +4,9 @@ use super::Ldlt;
 use super::report::{inertia, sign};
 use crate::check::extent;
 use crate::error::Error;
-use crate::number::{Float, Number};
 use crate::operand::{OnHost, Operand};
 use crate::scalar::Scalar;
+use cholupdate_kernels::number::{Float, Number};
 use faer::{Mat, MatRef};
 
 /// The factor of A bordered by r rows and columns. The factor of A is not changed, so many extensions can share one base.

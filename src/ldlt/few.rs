@@ -7,9 +7,9 @@ use crate::cpu::signature::{SignedFactor, sweep};
 use crate::element::Element;
 use crate::error::Error;
 use crate::host::layout::copy_lower;
-use crate::number::Float;
 use crate::report::Modification;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::number::Float;
 use core::ops::Range;
 use faer::MatRef;
 

@@ -1,9 +1,9 @@
 //! How large |L| |D| |Lᵀ| is, compared with A.
 
-use super::squares::{Squares, SquaresKernel};
 use crate::error::Error;
-use crate::host::isa::Isa;
-use crate::number::{Float, Number};
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::number::{Float, Number};
+use cholupdate_kernels::squares::{Squares, SquaresKernel};
 use faer::{MatRef, Par};
 use rayon::prelude::*;
 

@@ -8,7 +8,6 @@
 //! | `extension` | A bordered, without a change of the factor |
 //! | `expecting` | the calls that say what the result of others must have |
 //! | `report`, `expected`, `growth` | what a call has done; what signs are expected; how large the factor is compared with A |
-//! | `squares` | the sums from which the growth follows |
 //! | `state` | L and S in host memory, and modifications of them |
 //! | `few` | modifications of few columns |
 //! | `begin`, `border`, `exchange`, `extended`, `rows`, `systems` | the steps behind the calls |
@@ -32,7 +31,6 @@ mod report;
 mod rows;
 mod solving;
 #[allow(unsafe_code, reason = "loads of registers")]
-pub(crate) mod squares;
 mod state;
 mod systems;
 pub(crate) mod verbs;
@@ -45,10 +43,10 @@ use self::state::Indefinite;
 use crate::cpu::Cpu;
 use crate::error::Error;
 use crate::factor::square;
-use crate::number::{Float, Number};
 use crate::operand::Operand;
 use crate::scalar::Scalar;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::number::{Float, Number};
 use faer::{Mat, MatRef};
 
 /// The factor L of a symmetric, possibly indefinite matrix A = L S Lᵀ, where S is diagonal with entries ±1, kept current while A

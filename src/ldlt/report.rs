@@ -1,6 +1,6 @@
 //! What a modification of an indefinite matrix has done.
 
-use crate::number::Float;
+use cholupdate_kernels::number::Float;
 
 /// The report of a modification of an [`Ldlt`](crate::Ldlt).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,9 +6,9 @@ use crate::check::{extent, finite, finite_lower, index, room_for_copy};
 use crate::element::Element;
 use crate::error::Error;
 use crate::host::layout::make_diagonal_real;
-use crate::number::Float;
 use crate::operand::Operand;
 use crate::structure::ascending;
+use cholupdate_kernels::number::Float;
 use faer::{Mat, MatRef};
 
 pub(super) fn append<T: Element>(

@@ -8,11 +8,11 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::host::layout::{copy_lower, lower, with_capacity};
 use crate::host::threads::Threads;
-use crate::number::{Float, Number};
 use crate::operand::Operand;
 use crate::report::Modification;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::number::{Float, Number};
 use faer::{ColRef, Mat, MatRef};
 
 /// L, zero above the diagonal, and which entries of S are −1. (n × n, n)

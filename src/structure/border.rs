@@ -3,10 +3,10 @@
 use super::scratch::{BorderMemory, room};
 use crate::error::Error;
 use crate::host::blocked::{self, Memory};
-use crate::host::dense::Dense;
 use crate::host::layout::make_diagonal_real;
 use crate::host::threads::where_it_pays;
-use crate::number::{Float, Number};
+use cholupdate_kernels::dense::Dense;
+use cholupdate_kernels::number::{Float, Number};
 use faer::linalg::matmul::triangular::BlockStructure;
 use faer::reborrow::IntoConst;
 use faer::{Accum, Conj, MatMut, MatRef, Par};

@@ -4,9 +4,9 @@ use super::scratch::room;
 use super::{Border, ColumnsAsV, Rearrangement, Run};
 use crate::element::Element;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
-use crate::host::rotation::Rotation;
-#[cfg(any(feature = "cuda", feature = "opencl"))]
 use crate::real::Real;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use cholupdate_kernels::rotation::Rotation;
 use core::ops::Range;
 use faer::reborrow::{IntoConst, ReborrowMut};
 use faer::{ColMut, Mat, MatMut, MatRef, Par};

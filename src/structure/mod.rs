@@ -41,8 +41,8 @@ pub use there::Part;
 pub use there::{BorderThere, Parts};
 
 use crate::element::Element;
-use crate::number::Number;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::number::Number;
 use faer::MatRef;
 
 /// V of a modification by columns of the current L, with a plus sign, and by other columns, with a minus sign.

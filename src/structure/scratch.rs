@@ -2,7 +2,7 @@
 
 use super::{Rearrangement, Run};
 use crate::host::blocked::Memory;
-use crate::host::dense::Dense;
+use cholupdate_kernels::dense::Dense;
 use faer::{Mat, MatMut};
 
 /// Working memory of such a call. It grows to the largest size needed so far, and never shrinks.

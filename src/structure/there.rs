@@ -1,8 +1,8 @@
 //! New rows and columns of A in memory that the engine can use. It computes the border in that memory.
 
 use crate::element::Element;
-use crate::number::Number;
 use crate::operand::Operand;
+use cholupdate_kernels::number::Number;
 use core::ops::Range;
 
 /// Some rows of the new columns of A: the name of the argument that they belong to, and their first row in it.

@@ -10,9 +10,3 @@ pub mod rank_blocks;
 pub mod signed;
 pub mod stop;
 pub mod weights;
-
-/// A breakdown: the first column of L whose pivot² is not greater than zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Breakdown {
-    pub column: usize,
-}

@@ -2,7 +2,7 @@
 
 use super::weights::Weights;
 use crate::error::Error;
-use crate::number::Float;
+use cholupdate_kernels::number::Float;
 
 /// A summary of V diag(w) Vᴴ with V (n × k), in host or device memory.
 #[derive(Clone, Copy, Debug)]

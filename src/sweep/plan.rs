@@ -1,28 +1,7 @@
 //! The division of the columns into panels: pure geometry, no data.
 
+use cholupdate_kernels::panel::Panel;
 use core::ops::Range;
-
-/// `cols` consecutive columns of L from column `first` on; row `first` contains the first diagonal entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Panel {
-    /// Position in the sweep, from 0.
-    pub index: usize,
-    pub first: usize,
-    pub cols: usize,
-}
-
-impl Panel {
-    /// The columns of the panel; also the rows of its diagonal block.
-    #[inline]
-    pub fn block(&self) -> Range<usize> {
-        self.first..self.end()
-    }
-    /// The first row below the diagonal block.
-    #[inline]
-    pub fn end(&self) -> usize {
-        self.first + self.cols
-    }
-}
 
 /// The panels of a sweep in order, and the rows below each, by their index in the memory of this process.
 pub(crate) trait Panels: Sync {

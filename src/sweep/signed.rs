@@ -7,7 +7,7 @@ use super::weights::Weights;
 use crate::check::{largest_entries, largest_entry};
 use crate::error::Error;
 use crate::host::share::Share;
-use crate::number::{Float, Number};
+use cholupdate_kernels::number::{Float, Number};
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 use core::ops::Range;
 use faer::{ColRef, MatRef, Par};

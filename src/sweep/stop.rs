@@ -1,7 +1,7 @@
 //! How a sweep ends early.
 
-use super::Breakdown;
 use crate::error::Error;
+use cholupdate_kernels::steps::Breakdown;
 
 /// Why a sweep ended early.
 #[derive(Debug)]

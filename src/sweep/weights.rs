@@ -2,7 +2,7 @@
 
 use crate::check::extent;
 use crate::error::Error;
-use crate::number::Float;
+use cholupdate_kernels::number::Float;
 
 /// Weights of the columns of V: w in A + V diag(w) Vᵀ. They are real, also for complex V.
 #[derive(Clone, Copy, Debug)]

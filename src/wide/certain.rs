@@ -16,9 +16,9 @@
 
 use super::Given;
 use crate::error::Error;
-use crate::host::dense::Dense;
-use crate::number::{Float, Number};
 use crate::storage::Side;
+use cholupdate_kernels::dense::Dense;
+use cholupdate_kernels::number::{Float, Number};
 use faer::linalg::matmul::matmul;
 use faer::prelude::Solve;
 use faer::{Accum, Col, ColRef, Mat, MatMut, MatRef, Par};

@@ -1,6 +1,6 @@
 //! A modification that is to be repeated.
 
-use crate::number::Number;
+use cholupdate_kernels::number::Number;
 use faer::Mat;
 
 /// A modification as the caller asked for it: scale² (L Lᴴ + V diag(w) Vᴴ).

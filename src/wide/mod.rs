@@ -30,13 +30,13 @@ pub(crate) use self::given::Given;
 use crate::check::finite_lower;
 use crate::element::Element;
 use crate::error::{DeviceErrorKind, Error};
-use crate::host::dense::Dense;
 use crate::host::layout::copy_lower;
 use crate::host::squares::row_norm;
 use crate::operand::Operand;
 use crate::report::Modification;
 use crate::storage::Side;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::dense::Dense;
 use faer::linalg::matmul::triangular::BlockStructure;
 use faer::{Accum, Conj, MatMut, MatRef, Par};
 

@@ -14,12 +14,13 @@
 use super::double::Double;
 use super::given::Given;
 use super::number::{Complex, Vector, Wide};
-use crate::compiled::compiled;
 use crate::host::interrupt::Asks;
-use crate::host::isa::Isa;
-use crate::number::{Float, Number};
-use crate::report::{Health, Modification};
+use crate::report::Modification;
 use crate::sweep::stop::Stop;
+use cholupdate_kernels::compiled;
+use cholupdate_kernels::health::Health;
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::number::{Float, Number};
 use faer::{MatMut, MatRef};
 use pulp::{Simd, WithSimd};
 
@@ -88,7 +89,7 @@ impl<T: Number> Recurrence<'_, '_, T> {
             health.record(&[old], &[new]);
             (j..order).for_each(|i| l[(i, j)] = narrow(column.get(i)));
         }
-        Ok(health.report(*start))
+        Ok(Modification::of_sweep(&health, *start))
     }
 }
 

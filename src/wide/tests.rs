@@ -1,6 +1,6 @@
 use super::certain::indefinite;
 use super::{Given, Here, recurrence};
-use crate::number::Number;
+use cholupdate_kernels::number::Number;
 use faer::{Mat, MatMut, c64};
 
 /// Numbers in (−1, 1).

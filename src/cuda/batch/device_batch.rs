@@ -84,7 +84,7 @@ impl<T: Real> DeviceBatch<T> {
             for (b, from) in staged.as_slice().chunks_exact(each).take(some).enumerate() {
                 for (at, &from) in from.iter().enumerate() {
                     // SAFETY: the entry exists, and the target is borrowed exclusively.
-                    unsafe { *to.entry(first + b, at % rows, at / rows) = from };
+                    unsafe { *to.view().entry(first + b, at % rows, at / rows) = from };
                 }
             }
         }

@@ -17,7 +17,7 @@ use crate::host::squares::row_norm;
 use crate::host::threads::Threads;
 use crate::operand::{Operand, OperandMut};
 use crate::real::Real;
-use crate::report::{Health, Modification};
+use crate::report::Modification;
 use crate::storage::{Edit, Op, Room, Safeguard, Staged, Storage, Swept, Target, Traits};
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;
@@ -25,6 +25,7 @@ use crate::sweep::rank_blocks::RankBlocks;
 use crate::sweep::signed::Signed;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::health::Health;
 use core::ops::Range;
 use faer::{MatMut, MatRef};
 use std::sync::{Mutex, PoisonError};
@@ -292,7 +293,7 @@ impl<T: Real> Swept<T> for DistributedFactor<T> {
         if target != Target::Discard {
             diagonal[start..].copy_from_slice(new);
         }
-        Ok(health.report(start))
+        Ok(Modification::of_sweep(&health, start))
     }
 
     fn commit(&mut self, _: usize) {

@@ -7,9 +7,9 @@ use crate::cuda::plain::Plain;
 use crate::cuda::ptx::REARRANGE;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::host::rotation::Rotation;
 use crate::real::Real;
 use crate::structure::Run;
+use cholupdate_kernels::rotation::Rotation;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
 

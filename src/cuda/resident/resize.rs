@@ -9,13 +9,13 @@ use crate::cuda::matrix::{DeviceView, DeviceViewMut};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
 use crate::cuda::stream::Stream;
 use crate::error::{Error, other};
-use crate::host::rotation::Rotation;
 use crate::operand::Operand;
 use crate::real::Real;
 use crate::storage::{Room, Swept};
 use crate::structure::{Border, ColumnsAsV, Rearrangement, Run};
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
+use cholupdate_kernels::rotation::Rotation;
 use faer::{Mat, MatMut};
 use std::sync::PoisonError;
 

@@ -3,15 +3,17 @@
 use super::Shared;
 use crate::cpu::solve::{CHUNK_ROWS, PANEL_COLS};
 use crate::cpu::tuning;
-use crate::cpu::workers::{Steps, Workers, cut};
+use crate::cpu::workers::{Workers, cut};
 use crate::distributed::broadcasts::{Broadcasts, Messages, words_of};
 use crate::distributed::network::Network;
 use crate::distributed::plan::LocalPlan;
 use crate::distributed::rows::LocalRows;
 use crate::host::threads::Threads;
 use crate::real::Real;
-use crate::sweep::Breakdown;
-use crate::sweep::plan::{Panel, Panels};
+use crate::sweep::plan::Panels;
+use cholupdate_kernels::panel::Panel;
+use cholupdate_kernels::steps::Breakdown;
+use cholupdate_kernels::steps::Steps;
 use core::ops::Range;
 use faer::{Accum, Conj, MatMut, MatRef, Par};
 

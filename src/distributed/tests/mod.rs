@@ -16,7 +16,7 @@ fn number(i: usize, j: usize) -> f64 {
 
 trait Number: crate::Scalar + crate::real::Real {
     fn of(x: f64) -> Self {
-        <Self as crate::number::Float>::from_f64(x)
+        <Self as cholupdate_kernels::number::Float>::from_f64(x)
     }
 }
 impl Number for f32 {}
