@@ -13,6 +13,12 @@
 //! | `compiled` | the macro that declares compiled functions |
 
 #![deny(clippy::undocumented_unsafe_blocks)]
+#![allow(
+    clippy::len_without_is_empty,
+    clippy::new_without_default,
+    clippy::result_unit_err,
+    reason = "rules for an interface that others use"
+)]
 
 pub mod batch;
 pub mod buffer;
