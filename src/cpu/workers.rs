@@ -286,6 +286,7 @@ mod tests {
     use crate::sweep::plan::Plan;
     use crate::sweep::weights::Weights;
     use cholupdate_kernels::isa::Isa;
+    use core::ops::Range;
     use faer::Mat;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::mpsc::channel;

@@ -105,7 +105,6 @@ impl Isa {
     }
 
     /// All those of this machine, the portable one first.
-    #[cfg(test)]
     pub fn all() -> Vec<Self> {
         let mut all = vec![Self::Portable];
         #[cfg(target_arch = "x86_64")]
