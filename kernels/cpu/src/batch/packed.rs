@@ -65,7 +65,7 @@ pub struct Packed<R> {
 }
 
 impl<R> Packed<R> {
-    /// `at` is the first of [`entries`](entries) registers of `step` real numbers.
+    /// `at` is the first of [`entries`] registers of `step` real numbers.
     #[cfg_attr(not(unoptimized), inline(always))]
     pub fn new(at: *mut R, capacity: usize, step: usize) -> Self {
         Self { at, capacity, step }

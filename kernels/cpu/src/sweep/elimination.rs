@@ -21,7 +21,7 @@ pub struct Eliminated<T: Number, S: Simd> {
 /// eigenvalue, otherwise no negative one. Writes M Δ to τ of `reflector`, by columns, below the diagonal.
 ///
 /// # Safety
-/// The reflector must be writable and have space for C columns, a multiple of [`FEW`].
+/// The reflector must be writable and have space for C columns, a multiple of `FEW`.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub unsafe fn eliminate<T: Number, S: Simd, const C: usize>(
     simd: S,

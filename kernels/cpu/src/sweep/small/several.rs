@@ -1,4 +1,4 @@
-//! The modification of a small L by several columns of V: the reflections of [`together`], without panels.
+//! The modification of a small L by several columns of V: the reflections of `low_rank::together`, without panels.
 //!
 //! A block of as many columns as rows takes these rows along. The rows below it follow in tiles, one after every column of the next
 //! block, in the time that the chain of roots and divisions leaves unused.
