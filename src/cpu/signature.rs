@@ -14,6 +14,7 @@ use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use cholupdate_kernels::isa::Isa;
 use cholupdate_kernels::number::{Float, Number};
+use cholupdate_kernels::panel::Panel;
 use cholupdate_kernels::sweep::entries::Entries;
 use cholupdate_kernels::sweep::signature::{BlockChange, OneColumn, SignatureJob};
 use core::ops::Range;
@@ -24,7 +25,9 @@ pub(crate) struct SignatureMemory<T: Number> {
     pub(super) sweep: SweepMemory<T>,
     blocks: Vec<BlockChange>,
     columns: Vec<OneColumn<T>>,
-    chunks: Vec<Chunk>,
+    /// Those of a sweep over runs of columns of one sign.
+    pub(super) panels: Vec<Panel>,
+    pub(super) chunks: Vec<Chunk>,
 }
 
 impl<T: Number> Clone for SignatureMemory<T> {
@@ -36,7 +39,13 @@ impl<T: Number> Clone for SignatureMemory<T> {
 
 impl<T: Number> Default for SignatureMemory<T> {
     fn default() -> Self {
-        Self { sweep: SweepMemory::default(), blocks: Vec::new(), columns: Vec::new(), chunks: Vec::new() }
+        Self {
+            sweep: SweepMemory::default(),
+            blocks: Vec::new(),
+            columns: Vec::new(),
+            panels: Vec::new(),
+            chunks: Vec::new(),
+        }
     }
 }
 
@@ -93,7 +102,7 @@ pub(crate) fn sweep<T: Element>(
     let plan = plan(rows, columns, outline);
     let threads = tuning::threads(threads, &plan, outline.rank());
     let sets = if threads > 1 { plan.panels() } else { 1 };
-    let SignatureMemory { sweep, blocks, columns, chunks } = memory;
+    let SignatureMemory { sweep, blocks, columns, chunks, .. } = memory;
     let entries = Entries { src, src_stride, dst, dst_stride };
     let job = sweep.job(Isa::detect(), entries, &plan, outline, sets);
     // The diagonal step writes what later steps read.

@@ -1,8 +1,8 @@
-//! Modifications by a V of few columns that have one sign, as long as no pivot comes near zero, and what they have in common with others.
+//! Modifications by a V whose columns have one sign, as long as no pivot comes near zero, and what they have in common with others.
 
 use super::report::LdltModification;
 use super::state::{Indefinite, refused};
-use crate::cpu::runs::{RowSums, are_few, sweep_runs};
+use crate::cpu::runs::{RowSums, are_long, sweep_runs};
 use crate::cpu::signature::{SignedFactor, sweep};
 use crate::element::Element;
 use crate::error::Error;
@@ -16,24 +16,24 @@ use faer::MatRef;
 /// The report of a sweep over some columns, and the numbers of columns of each sign in what it has left of V, if it has changed any.
 pub(super) type Swept = (Modification, Option<[usize; 2]>);
 
-/// Whether these weights have one sign. (k)
-fn have_one_sign<R: Float>(weights: Weights<'_, R>, rank: usize) -> bool {
-    (1..rank).all(|r| (weights.of(r) < R::ZERO) == (weights.of(0) < R::ZERO))
+/// Whether a V with these weights is for a sweep over runs of columns of L that have one sign. (k, n)
+fn are_for_runs<R: Float>(weights: Weights<'_, R>, rank: usize, negative: &[bool]) -> bool {
+    (1..rank).all(|r| (weights.of(r) < R::ZERO) == (weights.of(0) < R::ZERO)) && are_long(negative)
 }
 
 impl<T: Element> Indefinite<T> {
-    /// A ← A + V diag(w) Vᴴ, or `None` if that takes block reflectors. With `dry` the factor remains as it is.
+    /// A ← A + V diag(w) Vᴴ, or `None` if that takes the steps for any signs. With `dry` the factor remains as it is.
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`; `Inertia`, `Sign`.
-    pub(super) fn modify_by_few(
+    pub(super) fn modify_by_runs(
         &mut self,
         v: MatRef<'_, T>,
         weights: Weights<'_, T::Part>,
         dry: bool,
     ) -> Result<Option<LdltModification>, Error> {
-        let (order, rank) = v.shape();
-        if !(are_few(rank, order) && have_one_sign(weights, rank)) {
+        let order = v.nrows();
+        if !are_for_runs(weights, v.ncols(), &self.now.negative) {
             return Ok(None);
         }
         let outline = self.memory.stage(v, weights, true, self.threads)?;
@@ -65,8 +65,8 @@ impl<T: Element> Indefinite<T> {
     }
 
     /// Sweeps over these columns of the next factor, in place, from the first that V changes on. Returns the report, and, if V changes one
-    /// of them, how many columns of each sign there are in what is left of V. Returns `None` if `by_few` says that few columns of V take no
-    /// block reflectors, and they do; the next factor is then unspecified. (n × k, k)
+    /// of them, how many columns of each sign there are in what is left of V. Returns `None` if `by_runs` says that V may take the
+    /// steps for columns of one sign, and a pivot changes its sign; the next factor is then unspecified. (n × k, k)
     ///
     /// # Errors
     /// `Overflow`, with this name of V; `Singular`.
@@ -74,10 +74,10 @@ impl<T: Element> Indefinite<T> {
         &mut self,
         columns: Range<usize>,
         (v, weights): (MatRef<'_, T>, Weights<'_, T::Part>),
-        (argument, by_few): (&'static str, bool),
+        (argument, by_runs): (&'static str, bool),
     ) -> Result<Option<Swept>, Error> {
-        let by_few = by_few && are_few(v.ncols(), v.nrows()) && have_one_sign(weights, v.ncols());
-        let staged = self.memory.stage(v, weights, by_few, self.threads);
+        let by_runs = by_runs && are_for_runs(weights, v.ncols(), &self.next.negative[columns.clone()]);
+        let staged = self.memory.stage(v, weights, by_runs, self.threads);
         let outline = staged.map_err(|error| error.with_argument(argument))?;
         let Some(start) = outline.first_column::<T>(v.nrows()).filter(|&start| start < columns.end) else {
             return Ok(Some((Modification::identity(), None)));
@@ -85,7 +85,7 @@ impl<T: Element> Indefinite<T> {
         let columns = start.max(columns.start)..columns.end;
         let Self { next, memory, threads, .. } = self;
         let new = SignedFactor { l: next.l.as_mut(), negative: &mut next.negative };
-        if by_few {
+        if by_runs {
             let swept = sweep_runs(None, new, columns, &outline, memory, (None, *threads))?;
             return Ok(swept.map(|report| (report, Some([outline.plus, outline.minus]))));
         }
