@@ -1,13 +1,19 @@
 //! A sweep over L S Lᴴ, S = diag(±1), with a V whose columns have one sign: columns of L of one sign are processed by the steps for a
-//! positive definite matrix. Relative to a negative pivot, V has the opposite sign.
+//! positive definite matrix. Relative to a negative pivot, V has the opposite sign. From the first pivot on that would change its sign or
+//! come near zero, the steps are those for any signs, if they read V where it is.
 //!
 //! ```text
 //! columns of L      + + + + + + + + + − − − − − − − − − − …
 //! panels            │     D     │ D │D│  D  │     D     │     each of one sign; blocks of columns are where they would be in an L of one sign
 //! ```
 
+mod panels;
+mod steps;
+
+use self::panels::{RunPanels, cut};
+use self::steps::{AnySigns, RunSteps};
 use super::serial;
-use super::signature::{SignatureMemory, SignedFactor};
+use super::signature::{SignatureMemory, SignedFactor, tolerance};
 use super::staged::plan;
 use super::sweep::{run, run_asking};
 use super::tuning;
@@ -16,26 +22,33 @@ use crate::host::interrupt::Asks;
 use crate::host::threads::Threads;
 use crate::report::Modification;
 use crate::sweep::outline::Outline;
-use crate::sweep::plan::Panels;
 use crate::sweep::stop::Stop;
-use cholupdate_kernels::health::Health;
 use cholupdate_kernels::isa::Isa;
 use cholupdate_kernels::number::{Float, Number};
-use cholupdate_kernels::panel::Panel;
-use cholupdate_kernels::steps::{Breakdown, Steps};
 use cholupdate_kernels::sweep::entries::Entries;
 use cholupdate_kernels::sweep::job::Job;
+use cholupdate_kernels::sweep::shape::{ANY, IN_REGISTERS, WIDE, by_column, shape};
+use cholupdate_kernels::sweep::signature::{BlockChange, OneColumn, SignatureJob};
 use core::ops::Range;
+use core::sync::atomic::AtomicUsize;
 use faer::MatRef;
 
-/// The columns of L of one sign that follow each other must be this many on average: where the sign changes, V is read and written once
-/// more, and the blocks of columns are narrower.
-const WORTH_A_PANEL: usize = 16;
+/// The number of columns of L of one sign that must follow each other on average, for V with `rank` columns: where the sign changes, V is
+/// read and written once more, and blocks of columns are narrower, for which block reflectors need most of the time of a whole one.
+fn worthwhile<T: Number>(rank: usize, rows: usize) -> usize {
+    let wide = shape::<T>(Isa::detect(), ANY).block == WIDE.1;
+    match rank {
+        _ if by_column(rank, rows) => 3,
+        ..=IN_REGISTERS if wide => 4,
+        _ if wide => 8,
+        _ => 32,
+    }
+}
 
-/// Whether these columns of L are processed by the steps for one sign in less time.
-pub(crate) fn are_long(negative: &[bool]) -> bool {
+/// Whether a V of one sign with `rank` columns takes less time by runs of these columns of L, which has so many rows.
+pub(crate) fn are_long<T: Number>(negative: &[bool], rank: usize, rows: usize) -> bool {
     let changes: usize = negative.iter().zip(negative.iter().skip(1)).map(|(a, b)| usize::from(a != b)).sum();
-    changes < negative.len().div_ceil(WORTH_A_PANEL)
+    changes < negative.len().div_ceil(worthwhile::<T>(rank, rows))
 }
 
 /// Sums over the rows of a factor L S Lᴴ. (n, n)
@@ -46,183 +59,76 @@ pub(crate) struct RowSums<'a> {
     pub diagonal: &'a mut [f64],
 }
 
-/// Panels of columns of one sign, in order, and the rows below them.
-struct RunPanels<'a> {
-    panels: &'a [Panel],
-    rows: Range<usize>,
-    /// No panel has columns on both sides of a multiple of this, counted from the first row.
-    unit: usize,
-}
-
-impl Panels for RunPanels<'_> {
-    fn panel(&self, index: usize) -> Option<Panel> {
-        self.panels.get(index).copied()
-    }
-
-    fn next_rows(&self, panel: Panel) -> Range<usize> {
-        self.panel(panel.index + 1).map_or(panel.end()..panel.end(), |next| next.block())
-    }
-
-    fn trailing_rows(&self, panel: Panel) -> Range<usize> {
-        self.next_rows(panel).end..self.rows.end
-    }
-
-    fn all_rows(&self) -> Range<usize> {
-        self.rows.clone()
-    }
-
-    fn unit(&self) -> usize {
-        self.unit
-    }
-}
-
-/// Cuts columns into panels of one sign. Counted from the first column, none has columns on both sides of a multiple of `unit`. One
-/// that begins inside a block of columns, or that would end inside one because the sign changes, ends where the block begins or ends.
-fn cut(negative: &[bool], columns: Range<usize>, (unit, block): (usize, usize), panels: &mut Vec<Panel>) {
-    panels.clear();
-    let mut first = columns.start;
-    while first < columns.end {
-        let before = first - columns.start;
-        let most = columns.end.min(first + unit - before % unit);
-        let sign = negative[first];
-        let same = negative[first..most].iter().take_while(|&&negative| negative == sign).count();
-        let end = match before % block {
-            0 if first + same == most || same < block => first + same,
-            0 => first + same / block * block,
-            inside => first + same.min(block - inside),
-        };
-        panels.push(Panel { index: panels.len(), first, cols: end - first });
-        first = end;
-    }
-}
-
-/// The steps of a sweep over runs of columns of one sign.
-struct RunSteps<'a, T: Number> {
-    /// With V relative to positive pivots, and to negative ones.
-    jobs: [Job<T>; 2],
-    /// Which pivots are negative.
-    negative: &'a [bool],
-    /// The sign of V.
-    sign: f64,
-    /// The end of the columns of L.
-    end: usize,
-    /// The sums of all rows, if they are kept current: of squares, and with signs.
-    sums: Option<[*mut f64; 2]>,
-    /// The least permitted squared ratio of a new pivot to an old one.
-    least: f64,
-}
-
-// SAFETY: the sums are memory that only the steps access, each for its own rows.
-unsafe impl<T: Number> Sync for RunSteps<'_, T> {}
-
-impl<T: Element> RunSteps<'_, T> {
-    /// The steps for the sign of a column.
-    fn job(&self, column: usize) -> &Job<T> {
-        &self.jobs[usize::from(self.negative[column])]
-    }
-
-    /// The sign of V relative to that of a column.
-    fn relative(&self, column: usize) -> f64 {
-        if self.negative[column] { -self.sign } else { self.sign }
-    }
-
-    /// Adds these multiples of the squared norms of rows of V to the sums of squares, and to those with signs.
-    ///
-    /// # Safety
-    /// No other thread uses these rows.
-    unsafe fn add(&self, rows: Range<usize>, multiples: [f64; 2]) {
-        let v = self.jobs[0].v;
-        let rank = self.jobs[0].plus + self.jobs[0].minus;
-        for (sums, factor) in self.sums.into_iter().flatten().zip(multiples) {
-            if factor != 0.0 {
-                // SAFETY: there is a sum for each row of L, as V has, and the caller guarantees that these are used by no other thread.
-                unsafe {
-                    let sums = core::slice::from_raw_parts_mut(sums.add(rows.start), rows.len());
-                    v.add_squares(rows.start, 0..rank, factor, sums);
-                }
-            }
-        }
-    }
-
-    /// What V adds to the sums in the first step on these rows.
-    ///
-    /// # Safety
-    /// As `add`.
-    unsafe fn begin(&self, panel: Panel, rows: Range<usize>) {
-        if panel.index == 0 {
-            // SAFETY: the caller guarantees the rows.
-            unsafe { self.add(rows, [self.relative(panel.first), self.sign]) };
-        }
-    }
-}
-
-impl<T: Element> Steps for RunSteps<'_, T> {
-    type Report = Health<T::Part>;
-
-    unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T::Part>) -> Result<(), Breakdown> {
-        // SAFETY: the caller guarantees the rows of the block.
-        unsafe {
-            self.begin(panel, panel.block());
-            self.job(panel.first).diagonal(panel, health)?;
-        }
-        // The comparison is false for NaN.
-        if health.totals(0).0 >= self.least { Ok(()) } else { Err(Breakdown { column: panel.first }) }
-    }
-
-    unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
-        let (first, end) = (panel.first, panel.end());
-        // SAFETY: the caller guarantees the rows.
-        unsafe {
-            self.begin(panel, rows.clone());
-            self.job(first).trailing(panel, rows.clone());
-            // What is left of V below the columns of one sign is what those of the other sign begin with.
-            if end < self.end && self.negative[end] != self.negative[first] {
-                self.add(rows, [-2.0 * self.relative(first), 0.0]);
-            }
-        }
-    }
-
-    fn prefetch(&self, panel: Panel, next: Range<usize>) {
-        self.job(panel.first).prefetch(panel, next);
-    }
+/// What a sweep over runs of columns has done.
+pub(crate) struct SweptRuns {
+    pub report: Modification,
+    /// All steps were those for one sign: no pivot has changed its sign, and the sums are current.
+    pub keeps_signs: bool,
 }
 
 /// Sweeps over a range of columns of L, out of place or, without `old`, in place, with the staged V, whose columns have one sign. Keeps
 /// the sums of the rows of L current, if there are some: the sum of the squares of a row of L and V is the same before and after the steps
 /// of one sign.
 ///
-/// Returns `None` if a pivot would change its sign or come near zero. `new` and the sums are then unspecified from the first column on.
+/// Returns `None` if a pivot would change its sign or come near zero, and the steps for any signs must begin again. `new` and the sums
+/// are then unspecified from the first column on.
 ///
 /// # Errors
-/// `Interrupted`.
+/// `Interrupted`, and as [`sweep`](super::signature::sweep).
 pub(crate) fn sweep_runs<T: Element>(
-    old: Option<MatRef<'_, T>>,
+    old: Option<(MatRef<'_, T>, &[bool])>,
     new: SignedFactor<'_, T>,
     columns: Range<usize>,
     outline: &Outline,
     memory: &mut SignatureMemory<T>,
     (sums, threads): (Option<RowSums<'_>>, Threads),
-) -> Result<Option<Modification>, Stop> {
-    let SignedFactor { l: new, negative } = new;
-    let order = new.nrows();
+) -> Result<Option<SweptRuns>, Stop> {
+    let SignedFactor { l: new, negative: new_signs } = new;
+    let (order, new_negative) = (new.nrows(), new_signs.as_mut_ptr());
     assert!(
-        new.ncols() == order && negative.len() == order && columns.end <= order,
+        new.ncols() == order && new_signs.len() == order && columns.end <= order,
         "L is square, and S has an entry for each column"
     );
-    assert!(old.is_none_or(|old| old.shape() == new.shape()), "old and new L have one shape");
+    assert!(
+        old.is_none_or(|(old, signs)| old.shape() == new.shape() && signs.len() == order),
+        "old and new L have one shape"
+    );
     assert!(new.row_stride() == 1 || order < 2, "L is column-major");
     assert!(outline.plus == 0 || outline.minus == 0, "the columns of V have one sign");
     let (dst, dst_stride) = (new.as_ptr_mut(), new.col_stride());
-    let (src, src_stride) = match old {
-        Some(old) => (old.as_ptr(), old.col_stride()),
-        None => (dst.cast_const(), dst_stride),
+    let (src, src_stride, negative) = match old {
+        Some((old, signs)) => (old.as_ptr(), old.col_stride(), signs),
+        None => (dst.cast_const(), dst_stride, &*new_signs),
     };
-    let plan = plan(order, columns.clone(), outline);
+    let (isa, plan) = (Isa::detect(), plan(order, columns.clone(), outline));
     let threads = tuning::threads(threads, &plan, outline.rank());
-    let SignatureMemory { sweep, panels, chunks, .. } = memory;
+    let (mut plus, first) = (outline.plus, AtomicUsize::new(usize::MAX));
+    let SignatureMemory { sweep, panels, chunks, blocks, columns: each_column, reflectors, saved } = memory;
     cut(negative, columns.clone(), (plan.panel_cols, sweep.block(outline.rank())), panels);
     let sets = if threads > 1 { panels.len() } else { 1 };
-    let job = sweep.job(Isa::detect(), Entries { src, src_stride, dst, dst_stride }, &plan, outline, sets);
+    let job = sweep.job(isa, Entries { src, src_stride, dst, dst_stride }, &plan, outline, sets);
+    let shape = shape::<T>(isa, ANY);
+    // In place the old L would have to be saved as well.
+    let any_signs = (old.is_some() && !job.by_column && job.v.tile == shape.tile).then(|| {
+        reflectors.reserve(sets * SignatureJob::<T>::reflector_len(plan.panel_cols, &shape, outline.rank()));
+        saved.reserve(plan.panel_cols * outline.rank());
+        let count = panels.len() * plan.panel_cols.div_ceil(job.block);
+        blocks.resize(count.max(blocks.len()), BlockChange::default());
+        each_column.resize(plan.cols.max(each_column.len()), OneColumn::default());
+        AnySigns {
+            steps: SignatureJob {
+                tolerance: tolerance::<T>(order, outline),
+                job: Job { reflectors: reflectors.as_mut_ptr(), ..job },
+                old: negative.as_ptr(),
+                new: new_negative,
+                blocks: blocks.as_mut_ptr(),
+                columns: each_column.as_mut_ptr(),
+                plus: &raw mut plus,
+            },
+            first: &first,
+            saved: saved.as_mut_ptr().cast(),
+        }
+    });
     let steps = RunSteps {
         jobs: [job, Job { plus: job.minus, minus: job.plus, ..job }],
         negative,
@@ -233,7 +139,8 @@ pub(crate) fn sweep_runs<T: Element>(
             [squares.as_mut_ptr(), diagonal.as_mut_ptr()]
         }),
         // Where a pivot is nearly zero, whether any digit of it is known must be found out.
-        least: (64.0 * (order + outline.rank()) as f64 * T::Part::UNIT.to_f64()).max(1e-3),
+        least: (64.0 * tolerance::<T>(order, outline).to_f64()).max(1e-3),
+        any_signs,
     };
     let panels = RunPanels { panels, rows: columns.start..order, unit: plan.panel_cols };
     // SAFETY: L has these rows and columns, column-major, and is borrowed, exclusively where it is written, as are the sums; V and the
@@ -245,9 +152,12 @@ pub(crate) fn sweep_runs<T: Element>(
             None => serial::panels(&steps, &panels).map_err(Stop::from),
         }
     };
+    let keeps_signs = first.into_inner() == usize::MAX;
     match swept {
-        Ok(health) => Ok(Some(Modification::of_sweep(&health, plan.start))),
-        Err(Stop::Breakdown { .. }) => Ok(None),
+        Ok(health) => {
+            Ok(Some(SweptRuns { report: Modification::of_sweep(&health, plan.start), keeps_signs }))
+        }
+        Err(Stop::Breakdown { .. }) if keeps_signs => Ok(None),
         Err(stop) => Err(stop),
     }
 }
