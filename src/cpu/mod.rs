@@ -9,7 +9,7 @@
 //! | `in_place`, `out_of_place` | modification of an L in the caller's memory; the same with L' in other memory |
 //! | `staged` | V in tiles, and the working memory of a sweep |
 //! | `sweep` | a sweep with a staged V: runs one of the schedules |
-//! | `signature`, `runs` | a sweep over L S Lᵀ with S = diag(±1); the same for a V of few columns |
+//! | `signature`, `runs` | a sweep over L S Lᵀ with S = diag(±1); the same for a V of one sign |
 //! | `small` | a modification of a small L, without a sweep |
 //! | `serial`, `workers` | the schedules: on one thread, and on several |
 //! | `solve` | triangular solves, with the same schedule on several threads |

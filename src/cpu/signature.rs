@@ -1,5 +1,6 @@
 //! A sweep over L S Lᵀ with S = diag(±1), on one thread or on several.
 
+use super::serial;
 use super::staged::{SweepMemory, plan};
 use super::sweep::{run, run_asking};
 use super::tuning;
@@ -12,8 +13,10 @@ use crate::report::Modification;
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::buffer::Buffer;
 use cholupdate_kernels::isa::Isa;
 use cholupdate_kernels::number::{Float, Number};
+use cholupdate_kernels::panel::Panel;
 use cholupdate_kernels::sweep::entries::Entries;
 use cholupdate_kernels::sweep::signature::{BlockChange, OneColumn, SignatureJob};
 use core::ops::Range;
@@ -22,9 +25,14 @@ use faer::{Mat, MatMut, MatRef};
 /// The staged V, and the working memory of a sweep, kept between calls.
 pub(crate) struct SignatureMemory<T: Number> {
     pub(super) sweep: SweepMemory<T>,
-    blocks: Vec<BlockChange>,
-    columns: Vec<OneColumn<T>>,
-    chunks: Vec<Chunk>,
+    pub(super) blocks: Vec<BlockChange>,
+    pub(super) columns: Vec<OneColumn<T>>,
+    /// Those of a sweep over runs of columns of one sign.
+    pub(super) panels: Vec<Panel>,
+    pub(super) chunks: Vec<Chunk>,
+    /// Reflectors for any signs, and rows of V, where a sweep over runs goes on with the steps for any signs.
+    pub(super) reflectors: Buffer<T>,
+    pub(super) saved: Buffer<T>,
 }
 
 impl<T: Number> Clone for SignatureMemory<T> {
@@ -36,7 +44,15 @@ impl<T: Number> Clone for SignatureMemory<T> {
 
 impl<T: Number> Default for SignatureMemory<T> {
     fn default() -> Self {
-        Self { sweep: SweepMemory::default(), blocks: Vec::new(), columns: Vec::new(), chunks: Vec::new() }
+        Self {
+            sweep: SweepMemory::default(),
+            blocks: Vec::new(),
+            columns: Vec::new(),
+            panels: Vec::new(),
+            chunks: Vec::new(),
+            reflectors: Buffer::default(),
+            saved: Buffer::default(),
+        }
     }
 }
 
@@ -70,6 +86,11 @@ pub(crate) struct SignedFactor<'a, T> {
     pub negative: &'a mut [bool],
 }
 
+/// The share of a pivot that is zero to working precision, for this number of rows.
+pub(super) fn tolerance<T: Number>(rows: usize, outline: &Outline) -> T::Part {
+    T::Part::from_f64((rows + outline.rank()) as f64) * T::Part::UNIT
+}
+
 /// Sweeps over a range of columns of L, from `old` to `new`, with the staged V; without `old` in place. Returns the report, and the number
 /// of columns of what is left of V that have a plus sign. They come first.
 ///
@@ -93,7 +114,7 @@ pub(crate) fn sweep<T: Element>(
     let plan = plan(rows, columns, outline);
     let threads = tuning::threads(threads, &plan, outline.rank());
     let sets = if threads > 1 { plan.panels() } else { 1 };
-    let SignatureMemory { sweep, blocks, columns, chunks } = memory;
+    let SignatureMemory { sweep, blocks, columns, chunks, .. } = memory;
     let entries = Entries { src, src_stride, dst, dst_stride };
     let job = sweep.job(Isa::detect(), entries, &plan, outline, sets);
     // The diagonal step writes what later steps read.
@@ -102,7 +123,7 @@ pub(crate) fn sweep<T: Element>(
     columns.resize(plan.cols.max(columns.len()), OneColumn::default());
     let mut plus = outline.plus;
     let steps = SignatureJob {
-        tolerance: T::Part::from_f64((rows + outline.rank()) as f64) * T::Part::UNIT,
+        tolerance: tolerance::<T>(rows, outline),
         job,
         old: signs,
         new: new_signs,
@@ -116,7 +137,9 @@ pub(crate) fn sweep<T: Element>(
         // are borrowed from `sweep`, with a set of reflectors for each panel, or, on one thread, for the current one.
         Some(asks) => unsafe { run_asking(steps, asks, &plan, shared)? },
         // SAFETY: as above.
-        None => unsafe { run(&steps, &plan, shared)? },
+        None if threads > 1 => unsafe { run(&steps, &plan, shared)? },
+        // SAFETY: as above.
+        None => unsafe { serial::panels(&steps, &plan)? },
     };
     Ok((Modification::of_sweep(&health, plan.start), plus))
 }

@@ -1,5 +1,7 @@
 //! V as a sweep reads it, in tiles, and the working memory of the sweep.
 
+mod residual;
+
 use super::tuning;
 use super::workers::Chunk;
 use crate::element::Element;
@@ -22,7 +24,7 @@ use cholupdate_kernels::sweep::packed::Packed;
 use cholupdate_kernels::sweep::shape::{ANY, MAX_LANES, by_column, shape, together};
 use cholupdate_kernels::sweep::signature::SignatureJob;
 use core::ops::Range;
-use faer::{Mat, MatRef};
+use faer::MatRef;
 
 /// The staged V, and the working memory of a sweep, kept between calls.
 pub(super) struct SweepMemory<T: Number> {
@@ -200,39 +202,10 @@ impl<T: Element> SweepMemory<T> {
         self.v.most = rows;
     }
 
-    /// Copies rows of the only column of V after a sweep.
-    pub fn take_column(&mut self, rows: Range<usize>, to: &mut [T]) {
-        let v = self.v.view();
-        for (row, to) in rows.zip(to) {
-            // SAFETY: the row is a row of V, and V belongs to `self`.
-            *to = unsafe { v.entry(row, 0) };
-        }
-    }
-
-    /// Copies these rows of V after a sweep. (m × k)
-    pub fn residual(&mut self, rows: Range<usize>, rank: usize) -> Mat<T> {
-        let v = self.v.view();
-        // SAFETY: the row is a row of V, and V belongs to `self`.
-        Mat::from_fn(rows.len(), rank, |i, r| unsafe { v.entry(rows.start + i, r) })
-    }
-
-    /// For each row of V from `first` on, Σ ± |v|² over its columns after a sweep.
-    pub fn residuals(&mut self, first: usize, rows: usize) -> Vec<f64> {
-        let (v, [plus, minus]) = (self.v.view(), self.signs);
-        let sum = |row| {
-            let squares = (0..plus + minus).map(|r| {
-                // SAFETY: the row is a row of V, and V belongs to `self`.
-                let square = unsafe { v.entry(row, r) }.square_to_f64();
-                if r < plus { square } else { -square }
-            });
-            squares.sum::<f64>()
-        };
-        (first..first + rows).map(sum).collect()
-    }
-
-    /// Adds this multiple of the squared norms of the rows of V from `first` on.
-    pub fn add_squares(&mut self, first: usize, factor: f64, sums: &mut [f64]) {
-        self.v.add_squares(first, factor, sums);
+    /// Columns of L whose first must be at a multiple of their number, counted from the first row of V, in the steps for this number of
+    /// columns of V.
+    pub fn block(&self, rank: usize) -> usize {
+        if self.by_column { 1 } else { shape::<T>(Isa::detect(), rank).block }
     }
 
     /// Records the report of a sweep that has succeeded.

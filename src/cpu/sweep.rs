@@ -8,7 +8,7 @@ use crate::element::Element;
 use crate::host::interrupt::Asks;
 use crate::host::threads::Threads;
 use crate::sweep::outline::Outline;
-use crate::sweep::plan::Plan;
+use crate::sweep::plan::Panels;
 use crate::sweep::stop::Stop;
 use cholupdate_kernels::health::Health;
 use cholupdate_kernels::isa::Isa;
@@ -94,7 +94,7 @@ pub(super) unsafe fn sweep_by<T: Element, S: Steps<Report = Health<T::Part>>>(
 /// As [`Workers::new`].
 pub(super) unsafe fn run<S: Steps>(
     steps: &S,
-    plan: &Plan,
+    plan: &impl Panels,
     (threads, chunks): (usize, &mut Vec<Chunk>),
 ) -> Result<S::Report, Breakdown> {
     let chunk_rows = tuning::chunk_rows(plan, threads);
@@ -114,7 +114,7 @@ pub(super) unsafe fn run<S: Steps>(
 pub(super) unsafe fn run_asking<S: Steps>(
     steps: S,
     asks: Asks,
-    plan: &Plan,
+    plan: &impl Panels,
     shared: (usize, &mut Vec<Chunk>),
 ) -> Result<S::Report, Stop> {
     let asking = Asking { steps, asks, stopped: AtomicBool::new(false) };

@@ -3,7 +3,7 @@
 use crate::host::caches::last_level;
 use crate::host::threads::Threads;
 use crate::host::workers;
-use crate::sweep::plan::Plan;
+use crate::sweep::plan::{Panels, Plan};
 use cholupdate_kernels::isa::Isa;
 use cholupdate_kernels::sweep::entries::Entries;
 use cholupdate_kernels::sweep::low_rank::PANEL_COLS;
@@ -27,9 +27,9 @@ pub(crate) fn panel_cols(rank: usize, rows: usize) -> usize {
 
 /// Rows in a chunk: a multiple of the panel width, with four chunks for each thread. More chunks would balance better and
 /// interrupt the streams of L.
-pub(crate) fn chunk_rows(plan: &Plan, threads: usize) -> usize {
-    let rows = (plan.rows - plan.start) / (4 * threads);
-    rows.max(1).next_multiple_of(plan.panel_cols)
+pub(crate) fn chunk_rows(plan: &impl Panels, threads: usize) -> usize {
+    let rows = plan.all_rows().len() / (4 * threads);
+    rows.max(1).next_multiple_of(plan.unit())
 }
 
 /// The number of threads that pays for a sweep.

@@ -49,7 +49,7 @@ impl<T: Element> Indefinite<T> {
         Ok(made.expect("block reflectors are for any V"))
     }
 
-    /// The same; `None` if `by_few` says that few columns of V need no block reflectors, and they do.
+    /// The same; `None` if `by_runs` says that V may take the steps for columns of one sign, and a pivot changes its sign.
     fn exchange_by(
         &mut self,
         removed: &[usize],

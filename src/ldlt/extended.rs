@@ -1,6 +1,7 @@
 //! A bordered by rows, without a change of its factor.
 
 use super::border::Border;
+use super::growth::Growth;
 use super::rows::bordering;
 use super::state::Indefinite;
 use super::systems::change_signs;
@@ -52,16 +53,12 @@ impl<T: Element> Indefinite<T> {
             }
             diagonal = diagonal.max(k[(i, i)].real().abs().to_f64());
         }
-        let (growth, Some(row)) = (largest / diagonal, row) else { return Ok(()) };
-        if growth <= self.limit {
-            return Ok(());
-        }
-        let before = border.y.col(row).iter().chain(border.corner.row(row).subcols(0, row).iter());
-        let (column, _) = before
-            .map(|entry| entry.abs().to_f64())
-            .enumerate()
-            .fold((0, 0.0), |(at, most), (j, entry)| if !(entry <= most) { (j, entry) } else { (at, most) });
-        Err(Error::Unstable { column, growth })
+        let Some(row) = row else { return Ok(()) };
+        let growth = if largest.is_nan() { f64::INFINITY } else { largest / diagonal };
+        Growth { largest, growth, row }.check_row(self.limit, |row| {
+            let before = border.y.col(row).iter().chain(border.corner.row(row).subcols(0, row).iter());
+            before.map(|entry| entry.abs().to_f64())
+        })
     }
 
     /// Solves with A bordered, whose factor has the further rows (Yᴴ S C).

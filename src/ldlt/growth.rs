@@ -81,7 +81,7 @@ pub(super) struct Growth {
     /// The same over the largest diagonal entry of |L S Lᵀ|; 1 for order 0.
     pub growth: f64,
     /// The row of the former.
-    row: usize,
+    pub row: usize,
 }
 
 impl Growth {
@@ -93,11 +93,23 @@ impl Growth {
     /// # Errors
     /// `Unstable`, if the growth is above the limit, or entries are not finite.
     pub fn check<T: Number>(&self, l: MatRef<'_, T>, limit: f64) -> Result<(), Error> {
+        self.check_row(limit, |row| (0..row).map(move |j| l[(row, j)].abs().to_f64()))
+    }
+
+    /// The same. `before` returns the magnitudes of the entries of a row of L before its pivot, which is as large as what it cancels; the
+    /// error has the column of the largest.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_row<I: Iterator<Item = f64>>(
+        &self,
+        limit: f64,
+        before: impl FnOnce(usize) -> I,
+    ) -> Result<(), Error> {
         if self.within(limit) {
             return Ok(());
         }
-        // The pivot of the row itself is as large as what it cancels.
-        let entries = (0..self.row).map(|j| (j, l[(self.row, j)].abs().to_f64()));
+        let entries = before(self.row).enumerate();
         let (column, _) = entries.fold((0, 0.0), |(at, most), (j, entry)| {
             if !(entry <= most) && most.is_finite() { (j, entry) } else { (at, most) }
         });

@@ -2,6 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `modifying` | the calls that modify A by V diag(w) Vᵀ |
 //! | `change` | the calls that change rows and columns |
 //! | `solving` | the calls that solve |
 //! | `carried` | right-hand sides that stay current |
@@ -9,12 +10,12 @@
 //! | `expecting` | the calls that say what the result of others must have |
 //! | `report`, `expected`, `growth` | what a call has done; what signs are expected; how large the factor is compared with A |
 //! | `state` | L and S in host memory, and modifications of them |
-//! | `few` | modifications of few columns |
+//! | `runs` | modifications by columns of one sign |
 //! | `begin`, `border`, `exchange`, `extended`, `rows`, `systems` | the steps behind the calls |
 //! | `verbs` | what compiles them |
 //!
-//! The sweep is `cpu/signature.rs`, its kernels are `cpu/kernels/signature/`; for few columns of V it is `cpu/runs.rs`, with the kernels of
-//! `Cholesky`.
+//! The sweep is `cpu/signature.rs`, its kernels are `sweep/signature/` of kernels/cpu; for columns of V of one sign it is `cpu/runs.rs`, with the
+//! kernels of `Cholesky`.
 
 mod begin;
 mod border;
@@ -25,10 +26,11 @@ mod expected;
 mod expecting;
 mod extended;
 mod extension;
-mod few;
 mod growth;
+mod modifying;
 mod report;
 mod rows;
+mod runs;
 mod solving;
 #[allow(unsafe_code, reason = "loads of registers")]
 mod state;
@@ -45,8 +47,7 @@ use crate::error::Error;
 use crate::factor::square;
 use crate::operand::Operand;
 use crate::scalar::Scalar;
-use crate::sweep::weights::Weights;
-use cholupdate_kernels::number::{Float, Number};
+use cholupdate_kernels::number::Float;
 use faer::{Mat, MatRef};
 
 /// The factor L of a symmetric, possibly indefinite matrix A = L S Lᵀ, where S is diagonal with entries ±1, kept current while A
@@ -225,86 +226,6 @@ impl<T: Scalar> Ldlt<T> {
         }
         self.state.limit = limit;
         Ok(())
-    }
-
-    /// A ← A + V Vᵀ.
-    ///
-    /// # Shapes, errors, cost
-    /// As [`modify`](Self::modify).
-    pub fn update<'a>(&mut self, v: impl Into<Operand<'a, T>>) -> Result<LdltModification, Error> {
-        T::ldlt_modify(&mut self.state, T::Part::ONE, &v.into(), Weights::Plus, false)
-    }
-
-    /// A ← A − V Vᵀ.
-    ///
-    /// # Shapes, errors, cost
-    /// As [`modify`](Self::modify).
-    pub fn downdate<'a>(&mut self, v: impl Into<Operand<'a, T>>) -> Result<LdltModification, Error> {
-        T::ldlt_modify(&mut self.state, T::Part::ONE, &v.into(), Weights::Minus, false)
-    }
-
-    /// A ← A + V diag(w) Vᵀ, with any mix of signs in one call. Whether it succeeds depends on the leading minors of the result alone, not
-    /// on the order of the columns.
-    ///
-    /// # Shapes
-    /// V (n × k), any layout, a slice, array or vector for k = 1; w (k). Columns of weight zero are checked to be finite, and then skipped.
-    ///
-    /// # Errors
-    /// `Shape`, `NonFinite` or `Overflow`, naming `v` or `weights`; `Singular` with the first column whose pivot would be zero to working
-    /// precision: less than (n + k) u of the terms of which it is the sum; `Unstable`; `Inertia` or `Sign`, if these are
-    /// [expected](Self::expect_inertia).
-    ///
-    /// # Cost
-    /// 2 k (n − r)² flops, where r is the number of leading zero rows of V, and a pass over L for the growth.
-    ///
-    /// # Source
-    /// C. M. Rader, A. O. Steinhardt, *Hyperbolic Householder transformations*, IEEE Trans. ASSP 34 (1986), with a change of places of a
-    /// column of L and one of V where a pivot changes its sign (`docs/accuracy.md`).
-    pub fn modify<'a, 'w>(
-        &mut self,
-        v: impl Into<Operand<'a, T>>,
-        weights: impl Into<Weights<'w, T::Part>>,
-    ) -> Result<LdltModification, Error> {
-        T::ldlt_modify(&mut self.state, T::Part::ONE, &v.into(), weights.into(), false)
-    }
-
-    /// A ← δ A + V diag(w) Vᵀ.
-    ///
-    /// # Shapes
-    /// 0 < δ ≤ 1, `decay`; V (n × k), w (k), as for [`modify`](Self::modify).
-    ///
-    /// # Errors
-    /// As [`modify`](Self::modify), and `OutOfRange` naming `decay`.
-    ///
-    /// # Cost
-    /// As [`modify`](Self::modify), and one more pass over L.
-    pub fn modify_scaled<'a, 'w>(
-        &mut self,
-        decay: T::Part,
-        v: impl Into<Operand<'a, T>>,
-        weights: impl Into<Weights<'w, T::Part>>,
-    ) -> Result<LdltModification, Error> {
-        T::ldlt_modify(&mut self.state, decay, &v.into(), weights.into(), false)
-    }
-
-    /// Whether [`downdate`](Self::downdate) would accept V, without the downdate.
-    ///
-    /// # Shapes
-    /// V (n × k).
-    ///
-    /// # Errors
-    /// `Shape`, `NonFinite` or `Overflow`, naming `v`.
-    ///
-    /// # Cost
-    /// That of a downdate.
-    pub fn can_downdate<'a>(&mut self, v: impl Into<Operand<'a, T>>) -> Result<bool, Error> {
-        match T::ldlt_modify(&mut self.state, T::Part::ONE, &v.into(), Weights::Minus, true) {
-            Ok(_) => Ok(true),
-            Err(
-                Error::Singular { .. } | Error::Unstable { .. } | Error::Inertia { .. } | Error::Sign { .. },
-            ) => Ok(false),
-            Err(error) => Err(error),
-        }
     }
 
     /// A = L S Lᵀ, both triangles. (n × n)

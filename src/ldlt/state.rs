@@ -68,7 +68,7 @@ pub struct Indefinite<T: Element> {
     pub(super) next: Stored<T>,
     pub(super) memory: SignatureMemory<T>,
     pub(super) growth: Growth,
-    /// The largest of the sums of rows since they were last formed from L. Modifications of few columns keep them current.
+    /// The largest of the sums of rows since they were last formed from L. Sweeps over runs of columns keep them current.
     pub(super) largest: f64,
     /// The largest permitted growth.
     pub(super) limit: f64,
@@ -147,7 +147,7 @@ impl<T: Element> Indefinite<T> {
     ) -> Result<LdltModification, Error> {
         let order = self.order();
         if decay == T::Part::ONE
-            && let Some(made) = self.modify_by_few(v, weights, dry)?
+            && let Some(made) = self.modify_by_runs(v, weights, dry)?
         {
             return Ok(made);
         }

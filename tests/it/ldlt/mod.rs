@@ -9,9 +9,9 @@
 mod accuracy;
 mod borders;
 mod edge;
-mod few;
 mod refused;
 mod rows;
+mod runs;
 
 use crate::support::compensated::{sum_of_products, two_product};
 use crate::support::real::{Real, bits};

@@ -5,6 +5,7 @@ use crate::buffer::Buffer;
 use crate::compiled;
 use crate::isa::Isa;
 use crate::number::{Float, Number};
+use core::ops::Range;
 use faer::{ColRef, MatRef};
 use pulp::{Simd, WithSimd};
 
@@ -84,26 +85,6 @@ impl<T: Number> Packed<T> {
         let step = if tile < rows { tile } else { tile.min(MAX_LANES) };
         self.data.reserve(rows.next_multiple_of(tile).max(self.most.next_multiple_of(step)) * rank);
         (self.base, self.tile, self.rank) = (base, tile, rank);
-    }
-
-    /// Adds this multiple of the squared norm of each row of V from `first` on to its sum.
-    pub fn add_squares(&mut self, first: usize, factor: f64, sums: &mut [f64]) {
-        let (view, rank) = (self.view(), self.rank);
-        let mut rest = sums;
-        let mut row = first;
-        while !rest.is_empty() {
-            let (tile, offset) = view.locate(row);
-            let (sums, later) = rest.split_at_mut(rest.len().min(view.tile - offset));
-            for (r, part) in (0..rank).flat_map(|r| (0..T::PARTS).map(move |part| (r, part))) {
-                // SAFETY: the row is a row of V, which belongs to `self`.
-                let column = unsafe { &view.column(tile, r, part)[offset..] };
-                for (sum, &x) in sums.iter_mut().zip(column) {
-                    let x = x.to_f64();
-                    *sum += factor * (x * x);
-                }
-            }
-            (row, rest) = (row + sums.len(), later);
-        }
     }
 
     /// The first row stored.
@@ -257,6 +238,29 @@ impl<T: Number> Tiles<T> {
         let (tile, offset) = self.locate(row);
         // SAFETY: the caller guarantees the entry.
         unsafe { T::read_parts(self.ptr(tile).add(r * self.column_len() + offset), self.tile) }
+    }
+
+    /// Adds this multiple of the squared norm of each row of V from `first` on, over these columns, to its sum.
+    ///
+    /// # Safety
+    /// They are V's, and no other thread writes to them.
+    pub unsafe fn add_squares(&self, first: usize, columns: Range<usize>, factor: f64, sums: &mut [f64]) {
+        let mut rest = sums;
+        let mut row = first;
+        while !rest.is_empty() {
+            let (tile, offset) = self.locate(row);
+            let (sums, later) = rest.split_at_mut(rest.len().min(self.tile - offset));
+            for (r, part) in columns.clone().flat_map(|r| (0..T::PARTS).map(move |part| (r, part))) {
+                let at = r * self.column_len() + part * self.tile + offset;
+                // SAFETY: the caller guarantees these rows of the column.
+                let column = unsafe { core::slice::from_raw_parts(self.ptr(tile).add(at), sums.len()) };
+                for (sum, &x) in sums.iter_mut().zip(column) {
+                    let x = x.to_f64();
+                    *sum += factor * (x * x);
+                }
+            }
+            (row, rest) = (row + sums.len(), later);
+        }
     }
 
     /// For V in one tile: entry i is row i of its first column. Rows before the base do not exist.

@@ -205,12 +205,8 @@ pub unsafe fn one_by_one<T: Number, S: Simd>(
             for i in j + 1..width {
                 // SAFETY: an entry that the caller guarantees.
                 let l = unsafe { *l.offset(j as isize * stride).add(i) };
-                if T::PARTS == 1 {
-                    rows[i] = out.change_row::<S>(j, l, rows[i], minus);
-                } else {
-                    let (l, row) = (T::splat(simd, l), T::splat(simd, rows[i]));
-                    rows[i] = T::lane::<S>(out.change_places(simd, j, l, row, minus).1, 0);
-                }
+                let (l, row) = (T::splat(simd, l), T::splat(simd, rows[i]));
+                rows[i] = T::lane::<S>(out.change_places(simd, j, l, row, minus).1, 0);
             }
             continue;
         }

@@ -31,20 +31,6 @@ impl<T: Number> Coefficients<T> {
         self.interchanges != [T::ZERO; BLOCK]
     }
 
-    /// The new entry of V after an interchange of column `j` of L, for real numbers. Out of registers, so that the steps without an
-    /// interchange have all of them.
-    #[inline(always)]
-    pub fn change_row<S: Simd>(&self, j: usize, l: T, v: T, minus: bool) -> T {
-        let Self { p, x, g, interchanges } = self;
-        let (other, g) = (interchanges[j] * v, g[j]);
-        let (before, behind) = if minus {
-            (T::fused::<S>(-x[j], other, l - other).over(g.real()), l)
-        } else {
-            (l, other + T::fused::<S>(g, l, x[j] * other))
-        };
-        T::fused::<S>(-p[j], other + behind, before)
-    }
-
     /// Applies an interchange to registers of column `j` of L and of V.
     #[inline(always)]
     pub fn change_places<S: Simd>(
