@@ -106,6 +106,7 @@ mod erased;
 mod error;
 mod factor;
 pub mod factorize;
+pub mod gradient;
 mod guarded;
 mod history;
 mod host;
