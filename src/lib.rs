@@ -179,3 +179,8 @@ struct Complex;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/ldlt.md")]
 struct Indefinite;
+
+/// The example of this chapter, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/gradient.md")]
+struct Gradients;

@@ -63,7 +63,7 @@ pub(super) fn check<T: Kernels + InPlace>(of: &Modified<'_, T>) -> Result<(), Er
     for column in 0..n {
         let (old, pivot) = (l[(column, column)], new[(column, column)]);
         for (argument, x) in [("l", old), ("l_new", pivot)] {
-            if !(x - x == T::NULL) {
+            if !x.is_finite() {
                 return Err(Error::NonFinite { argument, row: column, column });
             }
         }

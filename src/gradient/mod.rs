@@ -60,7 +60,7 @@
 //! # Source
 //!
 //! The reverse mode of the elimination in the module's own formulas; for whole factorizations, S. P. Smith, *Differentiation of the
-//! Cholesky algorithm*, J. Comput. Graph. Stat. 4 (1995), and I. Murray, *Differentiation of the Cholesky decomposition*,
+//! Cholesky algorithm*, J. Comput. Graph. Stat. 4 (1995), and I. Murray,
 //! [arXiv 1602.07527](https://arxiv.org/abs/1602.07527).
 //!
 //! | file | holds |

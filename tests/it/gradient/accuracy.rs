@@ -3,8 +3,8 @@
 //! With s_i = √M_ii, M = L Lᵀ + V diag|w| Vᵀ, and L' the exact factor, rounded, the bound is
 //!
 //! ```text
-//! max s_i |ΔL̄_ij| ≤ c (n + k) u max s_i |L̄_ij|       the same for V̄ s_i, and for dL'_ij / s_i
-//! |Δw̄_c| ≤ c (n + k) u Σ |V_ic Q_ic|
+//! max s_i |ΔL̄_ij| ≤ c max(n + k, 12) u max s_i |L̄_ij|       the same for V̄ s_i, and for dL'_ij / s_i
+//! |Δw̄_c| ≤ c max(n + k, 12) u Σ |V_ic Q_ic| / 2,   Q = 2 Ā' V
 //! ```
 
 use super::reference::Exact;
@@ -28,7 +28,7 @@ fn distance<T: Real>(found: &Mat<T>, exact: &Mat<f64>, scale: impl Fn(usize) -> 
     if error == 0.0 { 0.0 } else { error / largest }
 }
 
-/// The largest errors of L̄, V̄, w̄ and dL', in units of (n + k) u.
+/// The largest errors of L̄, V̄, w̄ and dL', in units of max(n + k, 12) u.
 fn errors<T: Real>(problem: &Problem<T>, seed: u64) -> [f64; 4] {
     let (n, k) = problem.v.shape();
     let mut rng = rng(seed);
@@ -44,15 +44,13 @@ fn errors<T: Real>(problem: &Problem<T>, seed: u64) -> [f64; 4] {
     let along = Along { l: by_rows(&along.l, 1), v: by_rows(&along.v, 1), weights: along.weights };
     let pulled = modify_vjp(&problem.l, &new, &problem.v, &problem.weights, &bar).unwrap();
     let pushed = modify_jvp(&problem.l, &new, &problem.v, &problem.weights, &along.tangents()).unwrap();
-    let (expected, tangent) = (exact.pull(bar.as_ref()), exact.push(&along.tangents()));
+    let ((expected, q), tangent) = (exact.pull(bar.as_ref()), exact.push(&along.tangents()));
     let mut of_weights = 0.0f64;
     for c in 0..k {
-        let w = problem.weights[c].f64();
-        let terms = |i: usize| (problem.v[(i, c)].f64() * expected.v[(i, c)] / w).abs();
-        let all = if w == 0.0 { expected.weights[c].abs() } else { (0..n).map(terms).sum::<f64>() };
+        let all: f64 = (0..n).map(|i| 0.5 * (problem.v[(i, c)].f64() * q[(i, c)]).abs()).sum();
         of_weights = of_weights.max((pulled.weights[c].f64() - expected.weights[c]).abs() / all);
     }
-    let unit = (n + k) as f64 * T::U;
+    let unit = (n + k).max(12) as f64 * T::U;
     [
         distance(&pulled.l, &expected.l, |i| scales[i]),
         distance(&pulled.v, &expected.v, |i| scales[i]),
@@ -92,13 +90,14 @@ fn all<T: Real>() {
         }
     }
     for scale in [10.0, 1e3, 1e5] {
-        hold::<T>(&format!("V times {scale}"), 2.0, |n, k, seed| {
+        hold::<T>(&format!("V times {scale}"), 4.0, |n, k, seed| {
             Problem::feasible(n, k, Kind::Up, 0.3, seed).dominated(scale)
         });
     }
     hold::<T>("outgrowing", 2.0, |n, k, seed| Problem::outgrowing(n, k, Kind::Up, seed));
-    for gap in [1e-2, 1e-4] {
-        hold::<T>(&format!("down to {gap}"), 4.0, |n, k, seed| {
+    for gap in [1e-2f64, 1e-4] {
+        // L', which is given, is rounded, and its smallest pivot is √gap of the old one.
+        hold::<T>(&format!("down to {gap}"), 0.3 / gap.sqrt(), |n, k, seed| {
             Problem::feasible(n, k, Kind::Down, gap, seed)
         });
     }
@@ -139,7 +138,7 @@ fn signs_that_cancel() {
         let problem = Problem::<f64>::cancelling(30, pairs, 0.1, seed);
         let found = errors(&problem, seed);
         println!("{pairs} pairs: {found:.1?}");
-        assert!(found.iter().all(|&error| error < 1e4), "{found:?}");
+        assert!(found.iter().all(|&error| error < 50.0), "{found:?}");
     }
 }
 

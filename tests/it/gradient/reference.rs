@@ -92,8 +92,8 @@ impl Exact {
     }
 
     /// Twice the cotangent of A', M = L'⁻ᵀ (Φ + Φᵀ) L'⁻¹ with Φ the lower triangle of L'ᵀ L̄' and half its diagonal: L̄ = tril(M L),
-    /// V̄ = M V diag(w), w̄_c = v_cᵀ M v_c / 2.
-    pub fn pull<T: Real>(&self, cotangent: MatRef<'_, T>) -> Cotangents<f64> {
+    /// V̄ = M V diag(w), w̄_c = v_cᵀ M v_c / 2. Also returns M V.
+    pub fn pull<T: Real>(&self, cotangent: MatRef<'_, T>) -> (Cotangents<f64>, Mat<f64>) {
         let (n, k) = (self.l.len(), self.weights.len());
         let phi = product(&transpose(&self.new), &lower(cotangent), n);
         let both: Dense = (0..n).map(|i| (0..n).map(|j| phi[i.max(j)][i.min(j)]).collect()).collect();
@@ -104,11 +104,12 @@ impl Exact {
             let sum = (0..n).fold(wide(0.0), |sum, i| sum + self.v[i][c] * q[i][c]);
             0.5 * sum.0
         };
-        Cotangents {
+        let all = Cotangents {
             l: Mat::from_fn(n, n, |i, j| if i < j { 0.0 } else { of_l[i][j].0 }),
             v: Mat::from_fn(n, k, |i, c| (q[i][c] * self.weights[c]).0),
             weights: (0..k).map(weight).collect(),
-        }
+        };
+        (all, Mat::from_fn(n, k, |i, c| q[i][c].0))
     }
 
     /// dL' = L' Ψ(L'⁻¹ dA' L'⁻ᵀ), where Ψ takes the lower triangle and half the diagonal.
