@@ -1,6 +1,6 @@
 //! Derivatives of what is done with a factor, without a new factorization.
 //!
-//! Whoever differentiates a program that modifies a factor need not differentiate a factorization, which takes O(n³). For
+//! A program that modifies a factor can be differentiated without a factorization, whose derivative takes O(n³). For
 //! L' L'ᵀ = L Lᵀ + V diag(w) Vᵀ with V (n × k), [`modify_vjp`] takes the cotangent of L' to those of L, V and w (reverse mode), and
 //! [`modify_jvp`] the tangents of L, V and w to that of L' (forward mode), in O(k n²). There are the same for a solve, for the change of
 //! log det A, and for appended rows and columns.
