@@ -15,6 +15,8 @@
 //! | `arrays`, `device`, `dlpack` | NumPy's arrays; arrays in the memory of a GPU; DLPack's structures |
 //! | `argument`, `indices`, `errors` | scalar arguments; indices; exceptions |
 //! | `threads`, `awake` | calls into the library without the GIL; the context `keep_awake` |
+//! | `foreign/` | calls from the programs of JAX and PyTorch, on memory that these describe |
+//! | `xla/` | handlers of XLA's custom calls, for JAX |
 //! | `current` | values whose end leaves the CUDA context as it is |
 
 #![deny(unsafe_code)]
@@ -35,6 +37,7 @@ mod dlpack;
 mod errors;
 mod extension;
 mod factor;
+mod foreign;
 mod functions;
 mod indices;
 mod interrupts;
@@ -52,6 +55,7 @@ mod solving;
 mod there;
 mod threads;
 mod triangle;
+mod xla;
 
 /// Rank-k updates and downdates of Cholesky factors.
 #[pyo3::pymodule(gil_used = false)]
@@ -85,6 +89,8 @@ mod _cholupdate {
 
     #[pymodule_export]
     use crate::threads::forked;
+    #[pymodule_export]
+    use crate::xla::xla_handlers;
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

@@ -1,0 +1,71 @@
+"""Custom calls for the primitives, and how they are divided among devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.ffi
+from jax.interpreters import mlir
+
+from .._cholupdate import xla_handlers
+
+
+def register() -> None:
+    """Names the handlers of the extension module to XLA, as calls whose leading dimensions may be divided among devices."""
+    divisible = getattr(jax.ffi, "register_ffi_target_as_batch_partitionable", None)
+    for name, handler in xla_handlers().items():
+        jax.ffi.register_ffi_target(name, handler, platform="cpu", api_version=1)
+        if divisible is not None:
+            divisible(name)
+
+
+register()
+
+
+def sharding_rule(shapes: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]], owns: Sequence[int]) -> Any:
+    """Shardy's rule: leading dimensions are divided alike, all others are not divided.
+
+    `shapes` are those of operands and results, `owns` the numbers of their last dimensions that are not leading ones.
+    """
+    operands, results = shapes
+    lead = [max(extents) for extents in zip(*(shape[: len(shape) - own] for shape, own in zip(operands, owns)))]
+    sizes = list(lead)
+
+    def name(factor: int) -> str:
+        # Shardy's names: i to z, then z_1, z_2, …
+        letters = "ijklmnopqrstuvwxyz"
+        return letters[factor] if factor < len(letters) else f"z_{factor - len(letters) + 1}"
+
+    def of(shape: Sequence[int], own: int) -> str:
+        names = []
+        for at, extent in enumerate(shape):
+            if at < len(shape) - own and extent == lead[at]:
+                names.append(name(at))
+            else:
+                sizes.append(extent)
+                names.append(name(len(sizes) - 1))
+        return "[" + ", ".join(names) + "]"
+
+    mapped = [of(shape, own) for shape, own in zip([*operands, *results], owns)]
+    left, right = ", ".join(mapped[: len(operands)]), ", ".join(mapped[len(operands) :])
+    factors = ", ".join(f"{name(at)}={size}" for at, size in enumerate(sizes))
+    return mlir.ir.Attribute.parse(f"#sdy.op_sharding_rule<({left})->({right}) {{{factors}}}>")
+
+
+def lowering(name: str, owns: Sequence[int]) -> Any:
+    """The lowering rule of a primitive of this name."""
+
+    def rule(context: Any, *operands: Any, **parameters: Any) -> Any:
+        shapes = ([x.shape for x in context.avals_in], [x.shape for x in context.avals_out])
+        of_results = [len(shape) - (len(shapes[0][0]) - owns[0]) for shape in shapes[1]]
+        lead = len(shapes[0][0]) - owns[0]
+        attributes = {}
+        if lead:
+            attributes["mhlo.frontend_attributes"] = mlir.ir.DictAttr.get({"num_batch_dims": mlir.ir.StringAttr.get(str(lead))})
+            if getattr(jax.config, "jax_use_shardy_partitioner", False):
+                attributes["sdy.sharding_rule"] = sharding_rule(shapes, [*owns, *of_results])
+        return jax.ffi.ffi_lowering(name, extra_attributes=attributes or None)(context, *operands, **parameters)
+
+    return rule
