@@ -54,10 +54,14 @@ def sharding_rule(shapes: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]
     return mlir.ir.Attribute.parse(f"#sdy.op_sharding_rule<({left})->({right}) {{{factors}}}>")
 
 
-def lowering(name: str, owns: Sequence[int]) -> Any:
-    """The lowering rule of a primitive of this name."""
+def lowering(name: str, owns: Sequence[int], *, in_place: bool) -> Any:
+    """The lowering rule of a primitive of this name.
 
-    def rule(context: Any, *operands: Any, **parameters: Any) -> Any:
+    With `in_place` the first result is written over the first operand. XLA copies an operand that is used elsewhere; one that is
+    donated, or carried through a loop, is modified where it is.
+    """
+
+    def lower(context: Any, *operands: Any, **parameters: Any) -> Any:
         shapes = ([x.shape for x in context.avals_in], [x.shape for x in context.avals_out])
         of_results = [len(shape) - (len(shapes[0][0]) - owns[0]) for shape in shapes[1]]
         lead = len(shapes[0][0]) - owns[0]
@@ -66,6 +70,8 @@ def lowering(name: str, owns: Sequence[int]) -> Any:
             attributes["mhlo.frontend_attributes"] = mlir.ir.DictAttr.get({"num_batch_dims": mlir.ir.StringAttr.get(str(lead))})
             if getattr(jax.config, "jax_use_shardy_partitioner", False):
                 attributes["sdy.sharding_rule"] = sharding_rule(shapes, [*owns, *of_results])
-        return jax.ffi.ffi_lowering(name, extra_attributes=attributes or None)(context, *operands, **parameters)
+        more = {"operand_output_aliases": {0: 0}} if in_place and shapes[0][0] == shapes[1][0] else {}
+        rule = jax.ffi.ffi_lowering(name, extra_attributes=attributes or None, **more)
+        return rule(context, *operands, **parameters)
 
-    return rule
+    return lower

@@ -196,7 +196,7 @@ for p in OPERANDS:
     p.def_impl(partial(evaluated, p))
     p.def_abstract_eval(partial(abstract, p))
     batching.primitive_batchers[p] = partial(batched, p)
-    mlir.register_lowering(p, lowering(p.name, OPERANDS[p]), platform="cpu")
+    mlir.register_lowering(p, lowering(p.name, OPERANDS[p], in_place=p is modify_p), platform="cpu")
 
 ad.primitive_jvps[modify_p] = modify_jvp
 ad.primitive_jvps[modify_jvp_p] = partial(second_order, modify_jvp_p, dense_jvp)

@@ -42,6 +42,28 @@ pub unsafe fn flip<T: Copy>(at: *mut T, order: usize, zero: T) {
     }
 }
 
+/// Writes the lower triangle to the upper one, transposed, or with `upper` the upper one to the lower one.
+///
+/// # Safety
+/// As [`flip`].
+pub unsafe fn mirror<T: Copy>(at: *mut T, (order, upper): (usize, bool)) {
+    for first in (0..order).step_by(TILE) {
+        let end = order.min(first + TILE);
+        for left in (0..=first).step_by(TILE) {
+            for row in first..end {
+                for column in left..row.min(left + TILE) {
+                    // SAFETY: both entries are in the matrix.
+                    unsafe {
+                        let (below, above) = (at.add(row * order + column), at.add(column * order + row));
+                        let (from, to) = if upper { (above, below) } else { (below, above) };
+                        *to = *from;
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// # Safety
 /// As [`flip`], for the rows and columns `first..end`.
 #[inline(always)]
@@ -74,6 +96,18 @@ pub unsafe fn fill<T: Copy>(
             // SAFETY: the entry is in the matrix.
             unsafe { *at.add(row * order + column) = if inside { entry(row, column) } else { zero } };
         }
+    }
+}
+
+/// Zeros above the diagonal, of rows as they lie in memory.
+///
+/// # Safety
+/// As [`flip`].
+pub unsafe fn clear_above<T: Copy>(at: *mut T, order: usize, zero: T) {
+    for row in 0..order {
+        let first = row * (order + 1) + 1;
+        // SAFETY: the entries are in the matrix.
+        unsafe { core::slice::from_raw_parts_mut(at.add(first), order - row - 1).fill(zero) };
     }
 }
 

@@ -1,9 +1,11 @@
 //! L' of each matrix of a stack.
 
-use super::alone::{self, write_broken};
+use super::alone::{self, RowMajor, write_nan, write_triangle};
 pub use super::alone::{Alone, OnBreakdown};
+use super::layout::{clear_above, clear_below};
 use super::stack::{Stack, Vectors};
-use cholupdate::{BatchMut, BatchRef, BatchWeights, CholeskyBatch, Cpu, Error};
+use cholupdate::faer::Mat;
+use cholupdate::{BatchMut, BatchRef, BatchWeights, CholeskyBatch, Cpu, Error, Weights};
 use rayon::prelude::*;
 
 /// The largest order of matrices that are modified side by side, as `CholeskyBatch` does.
@@ -48,7 +50,7 @@ impl<T: Alone> Modify<T> {
     /// Does it.
     ///
     /// # Safety
-    /// The memory is described correctly. That of the results overlaps no other.
+    /// The memory is described correctly. That of the results overlaps no other, but `to` may be where L is, of each matrix one.
     pub unsafe fn run(&self) {
         let (n, k) = self.extents;
         match self.count {
@@ -82,34 +84,44 @@ impl<T: Alone> Modify<T> {
         // SAFETY: as the caller guarantees.
         unsafe {
             let (l, v) = (self.l.view(matrix, (n, n)), self.v.view(matrix, (n, k)));
-            let to = (self.to.wrapping_add(matrix * n * n), self.upper);
-            let ok = alone::modify(l, v, self.weights.view(matrix, k), to, (self.on_breakdown, engine));
+            let weights = self.weights.view(matrix, k);
+            let ok = alone::modify(l, v, weights, self.result(matrix), (self.on_breakdown, engine));
             *self.ok.wrapping_add(matrix) = ok.into();
         }
     }
 
+    fn result(&self, matrix: usize) -> RowMajor<T> {
+        let order = self.extents.0;
+        RowMajor { at: self.to.wrapping_add(matrix * order * order), order, upper: self.upper }
+    }
+
+    /// L may be in the memory of the results.
+    ///
     /// # Safety
     /// As [`run`](Self::run).
     unsafe fn side_by_side(&self) {
-        let (n, count) = (self.extents.0, self.count);
-        // SAFETY: as the caller guarantees.
-        let failed = unsafe { self.in_batch() }.unwrap_or_else(|_| (0..count).collect());
+        let ((n, _), count) = (self.extents, self.count);
         // SAFETY: as the caller guarantees.
         unsafe {
+            let broken = self.in_batch().unwrap_or_else(|error| {
+                (0..count)
+                    .map(|matrix| (matrix, error.clone(), self.l.view(matrix, (n, n)).to_owned()))
+                    .collect()
+            });
             self.ok.write_bytes(1, count);
-            for matrix in failed {
+            for (matrix, error, l) in broken {
                 *self.ok.wrapping_add(matrix) = 0;
-                let to = (self.to.wrapping_add(matrix * n * n), self.upper);
-                write_broken(self.l.view(matrix, (n, n)), to, self.on_breakdown);
+                write_triangle(l.as_ref(), self.result(matrix));
+                write_nan(self.result(matrix), self.on_breakdown, &error);
             }
         }
     }
 
-    /// Returns the matrices that cannot be modified.
+    /// Writes the factors, and returns which matrices cannot be modified, why, and their L.
     ///
     /// # Safety
     /// As [`run`](Self::run).
-    unsafe fn in_batch(&self) -> Result<Vec<usize>, Error> {
+    unsafe fn in_batch(&self) -> Result<Vec<(usize, Error, Mat<T>)>, Error> {
         let ((n, k), count) = (self.extents, self.count);
         let strides = |of: &Stack<T>| [of.each, of.row, of.column].map(isize::unsigned_abs);
         // SAFETY: as the caller guarantees; strides are not negative.
@@ -119,17 +131,27 @@ impl<T: Alone> Modify<T> {
             let weights: BatchWeights<'_, T::RealPart> = match self.weights.each {
                 0 => alone::named(self.weights.view(0, k)).into(),
                 _ => match alone::named(self.weights.view(0, count * k)) {
-                    cholupdate::Weights::Each(each) => BatchWeights::OfEach(each),
+                    Weights::Each(each) => BatchWeights::OfEach(each),
                     named => named.into(),
                 },
             };
             let mut batch = CholeskyBatch::from_factors(l)?;
-            let failed = batch.modify(v, weights)?.failed();
-            self.to.write_bytes(0, count * n * n);
+            let outcome = batch.modify(v, weights)?;
+            let with_l = |(matrix, error): (usize, &Error)| {
+                (matrix, error.clone(), self.l.view(matrix, (n, n)).to_owned())
+            };
+            let broken = outcome.failures().map(with_l).collect();
+            for matrix in 0..count {
+                let RowMajor { at, order, upper } = self.result(matrix);
+                match upper {
+                    true => clear_below(at, order, T::NIL),
+                    false => clear_above(at, order, T::NIL),
+                }
+            }
             let to = Stack::by_rows(self.to, [count, n, n]).transposed_if(self.upper);
             let to = BatchMut::from_raw_parts(to.at, [count, n, n], strides(&to))?;
             batch.copy_factors(to)?;
-            Ok(failed)
+            Ok(broken)
         }
     }
 }
