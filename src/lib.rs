@@ -106,6 +106,7 @@ mod erased;
 mod error;
 mod factor;
 pub mod factorize;
+pub mod gradient;
 mod guarded;
 mod history;
 mod host;
@@ -176,3 +177,8 @@ struct Complex;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/ldlt.md")]
 struct Indefinite;
+
+/// The example of this chapter, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/gradient.md")]
+struct Gradients;

@@ -6,6 +6,7 @@ use crate::element::Element;
 use crate::erased::{AnyStorage, Erased};
 use crate::factor::verbs::Compiled;
 use crate::factorize::Factorize;
+use crate::gradient::verbs::Gradients;
 use crate::ldlt::verbs::LdltVerbs;
 use crate::real::Real;
 use faer::{c32, c64};
@@ -28,7 +29,10 @@ pub trait Scalar: sealed::Sealed + Element + Compiled<HostFactor<Self>> + BatchV
 /// [`factorize`](crate::factorize) require. `T::Part` is `T`.
 ///
 /// The set is closed, as that of [`Scalar`].
-pub trait RealScalar: Scalar + Real + Compiled<AnyStorage<Self>> + Erased + InPlace + Factorize {}
+pub trait RealScalar:
+    Scalar + Real + Compiled<AnyStorage<Self>> + Erased + InPlace + Factorize + Gradients
+{
+}
 
 impl Scalar for f32 {}
 impl Scalar for f64 {}

@@ -29,6 +29,7 @@ mod factorize;
 mod failure;
 #[cfg(feature = "cuda")]
 mod from_the_device;
+mod gradient;
 mod health;
 #[cfg(feature = "cuda")]
 mod hybrid;

@@ -1,0 +1,146 @@
+//! The kernel that pushes tangents forward through the columns of a panel.
+
+use super::columns::{Columns, ColumnsMut};
+use super::eliminate::{chunk, registers, registers_mut};
+use super::lanes::Lanes;
+use super::step::Step;
+use super::tiles::TILE;
+use pulp::{Simd, WithSimd};
+
+/// V and its tangent of some tiles, taken through the columns of a panel:
+///
+/// ```text
+/// dl'_i = (dl l_i + l dl_i + dV_i S aᵀ + V_i (S da + dS a)ᵀ − l'_i dα) / α
+/// dβ_i = (dl_i + dl'_i − β_i (dl + dα)) / (l + α)
+/// V_i ← V_i − β_i a        dV_i ← dV_i − dβ_i a − β_i da
+/// ```
+pub struct Push<'a, T> {
+    pub(super) steps: &'a [Step<T>],
+    /// The tangents of l and α of each step.
+    pub(super) pivots: &'a [(T, T)],
+    /// Rows of V at the steps, the same times the signs, their tangents, and S da + dS a. (columns × k)
+    pub(super) a: &'a [T],
+    pub(super) signed: &'a [T],
+    pub(super) tangents: &'a [T],
+    pub(super) signed_tangents: &'a [T],
+    pub(super) k: usize,
+    pub(super) l: Columns<'a, T>,
+    pub(super) new: Columns<'a, T>,
+    pub(super) tangent: Columns<'a, T>,
+    pub(super) to: ColumnsMut<'a, T>,
+    /// (tiles, k, 2, TILE): V and dV of each column.
+    pub(super) state: &'a mut [T],
+}
+
+impl<T: Lanes> WithSimd for Push<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        match TILE / T::lanes::<S>() {
+            2 => self.run::<S, 2>(simd),
+            _ => self.run::<S, 4>(simd),
+        }
+    }
+}
+
+impl<T: Lanes> Push<'_, T> {
+    #[inline(always)]
+    fn run<S: Simd, const R: usize>(self, simd: S) {
+        let Self { steps, pivots, a, signed, tangents, signed_tangents, k, l, new, tangent, mut to, state } =
+            self;
+        let (tile, rows) = (2 * k * TILE, R * T::lanes::<S>());
+        for (c, chunk) in state.chunks_mut(tile * chunk::<T>(k)).enumerate() {
+            let first = c * self::chunk::<T>(k);
+            for (j, (step, &pivots)) in steps.iter().zip(pivots).enumerate() {
+                let row = j * k..(j + 1) * k;
+                let a = (&a[row.clone()], &tangents[row.clone()]);
+                let with_signs = (&signed[row.clone()], &signed_tangents[row]);
+                let (next, ahead) =
+                    if j + 1 < steps.len() { (j + 1, first) } else { (0, first + self::chunk::<T>(k)) };
+                let fetched = [l, new, tangent].map(|columns| columns.ahead(next, ahead));
+                let written = to.ahead(next, ahead);
+                let [l, new, tangent] = [l, new, tangent].map(|columns| columns.column(j, first));
+                let to = to.column(j, first);
+                for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
+                    fetched.iter().for_each(|ahead| ahead.fetch(t));
+                    written.fetch_to_write(t);
+                    for at in (0..TILE).step_by(rows) {
+                        let from = t * TILE + at;
+                        column::<T, S, R>(
+                            simd,
+                            (step, pivots),
+                            a,
+                            with_signs,
+                            (&l[from..], &new[from..], &tangent[from..], &mut to[from..]),
+                            &mut tile[at..],
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One step, for the rows of `R` registers, with which all slices begin.
+#[inline(always)]
+pub(super) fn column<T: Lanes, S: Simd, const R: usize>(
+    simd: S,
+    (step, pivots): (&Step<T>, (T, T)),
+    (a, da): (&[T], &[T]),
+    (signed, signed_tangents): (&[T], &[T]),
+    (l, new, tangent, to): (&[T], &[T], &[T], &mut [T]),
+    tile: &mut [T],
+) {
+    let zero = T::splat(simd, T::NULL);
+    let (mut old, mut old_tangent) = (*registers::<T, S, R>(l), *registers::<T, S, R>(tangent));
+    if let Some((p, sign)) = step.interchange {
+        let sign = T::splat(simd, sign);
+        let halves = tile[2 * p * TILE..].chunks_mut(TILE).zip([&mut old, &mut old_tangent]);
+        for (half, of_l) in halves {
+            let half = registers_mut::<T, S, R>(half);
+            for i in 0..R {
+                let other = T::times(simd, sign, half[i]);
+                half[i] = core::mem::replace(&mut of_l[i], other);
+            }
+        }
+    }
+    let new = registers::<T, S, R>(new);
+    let [pivot, alpha_tangent, pivot_tangent] =
+        [step.l, -pivots.1, pivots.0].map(|number| T::splat(simd, number));
+    let mut sum = [zero; R];
+    for i in 0..R {
+        sum[i] = T::fused(simd, pivot_tangent, old[i], T::times(simd, pivot, old_tangent[i]));
+        sum[i] = T::fused(simd, alpha_tangent, new[i], sum[i]);
+    }
+    for ((tile, &a), &da) in tile.chunks(2 * TILE).zip(signed).zip(signed_tangents) {
+        let (v, dv) = tile.split_at(TILE);
+        let (v, dv) = (registers::<T, S, R>(v), registers::<T, S, R>(dv));
+        let (a, da) = (T::splat(simd, a), T::splat(simd, da));
+        for i in 0..R {
+            sum[i] = T::fused(simd, da, v[i], T::fused(simd, a, dv[i], sum[i]));
+        }
+    }
+    let (inverse, scale) = (T::splat(simd, step.inverse), T::splat(simd, step.scale));
+    let both = T::splat(simd, -(pivots.0 + pivots.1));
+    // Minus β and minus its tangent.
+    let (mut beta, mut beta_tangent) = ([zero; R], [zero; R]);
+    for i in 0..R {
+        sum[i] = T::times(simd, sum[i], inverse);
+        let factor = T::times(simd, T::plus(simd, old[i], new[i]), scale);
+        let change = T::fused(simd, factor, both, T::plus(simd, old_tangent[i], sum[i]));
+        beta[i] = T::minus(simd, zero, factor);
+        beta_tangent[i] = T::minus(simd, zero, T::times(simd, change, scale));
+    }
+    *registers_mut::<T, S, R>(to) = sum;
+    for ((tile, &a), &da) in tile.chunks_mut(2 * TILE).zip(a).zip(da) {
+        let (v, dv) = tile.split_at_mut(TILE);
+        let (v, dv) = (registers_mut::<T, S, R>(v), registers_mut::<T, S, R>(dv));
+        let (a, da) = (T::splat(simd, a), T::splat(simd, da));
+        for i in 0..R {
+            v[i] = T::fused(simd, beta[i], a, v[i]);
+            dv[i] = T::fused(simd, beta_tangent[i], a, dv[i]);
+            dv[i] = T::fused(simd, beta[i], da, dv[i]);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The caller's memory: where cotangents are written, and the working memory.
+
+use super::modification::To;
+use super::tangent::Cotangents;
+use super::tiles::Memory;
+use crate::cpu::Workspace;
+use crate::scalar::RealScalar;
+use faer::MatMut;
+
+/// Where the cotangents of L, V and w are written.
+#[derive(Debug)]
+pub struct CotangentsMut<'a, T> {
+    /// Of L. (n × n)
+    pub l: MatMut<'a, T>,
+    /// Of V. (n × k)
+    pub v: MatMut<'a, T>,
+    /// Of the weights. (k)
+    pub weights: &'a mut [T],
+}
+
+impl<'a, T> CotangentsMut<'a, T> {
+    pub(super) fn into_parts(self) -> To<'a, T> {
+        To { l: self.l, v: self.v, weights: self.weights }
+    }
+}
+
+impl<'a, T> From<&'a mut Cotangents<T>> for CotangentsMut<'a, T> {
+    fn from(all: &'a mut Cotangents<T>) -> Self {
+        Self { l: all.l.as_mut(), v: all.v.as_mut(), weights: &mut all.weights }
+    }
+}
+
+/// Working memory of [`modify_vjp_into`](super::modify_vjp_into) and [`modify_jvp_into`](super::modify_jvp_into). It grows to the largest
+/// size needed so far, and never shrinks.
+#[derive(Clone)]
+pub struct GradientWorkspace<T: RealScalar> {
+    memory: Memory<T>,
+    sweep: Workspace<T>,
+}
+
+impl<T: RealScalar> Default for GradientWorkspace<T> {
+    fn default() -> Self {
+        Self { memory: Memory::new(), sweep: Workspace::new() }
+    }
+}
+
+impl<T: RealScalar> core::fmt::Debug for GradientWorkspace<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("GradientWorkspace").finish_non_exhaustive()
+    }
+}
+
+impl<T: RealScalar> GradientWorkspace<T> {
+    /// Allocates nothing. The first call of a shape allocates, later ones do not.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn parts(&mut self) -> (&mut Memory<T>, &mut Workspace<T>) {
+        (&mut self.memory, &mut self.sweep)
+    }
+}
