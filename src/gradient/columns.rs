@@ -2,7 +2,7 @@
 
 use super::lanes::Lanes;
 use super::tiles::TILE;
-use crate::host::isa::{prefetch, prefetch_to_write};
+use cholupdate_kernels::isa::{prefetch, prefetch_to_write};
 use faer::{ColRef, MatMut, MatRef};
 
 /// Some rows of a panel, whole tiles of them.

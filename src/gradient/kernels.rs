@@ -5,7 +5,7 @@ use super::eliminate::Eliminate;
 use super::lanes::Lanes;
 use super::pull::{Pull, Totals};
 use super::push::Push;
-use crate::host::isa::Isa;
+use cholupdate_kernels::isa::Isa;
 
 /// Runs the kernels under the best instruction set of this machine.
 pub trait Kernels: Lanes {

@@ -15,7 +15,6 @@ They run on the CPU, in float32, float64, complex64 and complex128.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, overload
 
@@ -106,26 +105,27 @@ def cholesky_update(
         raise ValueError(f"{name}: weights and downdate cannot be given together")
     if on_breakdown not in ("keep", "nan"):
         raise ValueError(f"{name}: on_breakdown must be 'keep' or 'nan', got {on_breakdown!r}")
-    l, v = floating(name, l, v)
-    square(name, "l", l)
-    if v.ndim == 1:
-        v = v[:, None]
-    if v.ndim < 2 or v.shape[-2] != l.shape[-1]:
-        raise ValueError(f"{name}: v must have shape (..., {l.shape[-1]}, k), got {v.shape}")
-    part = jnp.finfo(l.dtype).dtype
-    w: Array
+    factor, columns = floating(name, l, v)
+    square(name, "l", factor)
+    n = factor.shape[-1]
+    if columns.ndim == 1:
+        columns = columns[:, None]
+    if columns.ndim < 2 or columns.shape[-2] != n:
+        raise ValueError(f"{name}: v must have shape (..., {n}, k), got {columns.shape}")
+    k = columns.shape[-1]
+    part = jnp.zeros((), factor.dtype).real.dtype
     if weights is None:
-        w = jnp.full(v.shape[-1:], -1 if downdate else 1, part)
+        w = jnp.full((k,), -1 if downdate else 1, part)
     else:
         w = jnp.asarray(weights)
         if jnp.issubdtype(w.dtype, jnp.complexfloating):
             raise TypeError(f"{name} requires real weights, got {w.dtype}")
-        if w.ndim < 1 or w.shape[-1] != v.shape[-1]:
-            raise ValueError(f"{name}: weights must have shape (..., {v.shape[-1]}), got {w.shape}")
+        if w.ndim < 1 or w.shape[-1] != k:
+            raise ValueError(f"{name}: weights must have shape (..., {k}), got {w.shape}")
         w = w.astype(part)
-    constant(name, l, v, w)
-    same_leads(name, l.shape[:-2], v.shape[:-2], w.shape[:-1])
-    l_new, ok = _modified(l, v, w, upper=bool(upper), nan=on_breakdown == "nan")
+    constant(name, factor, columns, w)
+    same_leads(name, factor.shape[:-2], columns.shape[:-2], w.shape[:-1])
+    l_new, ok = _modified(factor, columns, w, upper=bool(upper), nan=on_breakdown == "nan")
     return (l_new, ok) if with_status else l_new
 
 
@@ -134,7 +134,7 @@ def _modified(l: Array, v: Array, w: Array, *, upper: bool, nan: bool) -> tuple[
     if upper and jnp.issubdtype(v.dtype, jnp.complexfloating):
         v = jnp.conj(v)
     operands = primitives.aligned(varying_alike(l, v, w), primitives.OPERANDS[primitives.modify_p])
-    l_new, ok = primitives.modify_p.bind(*operands, upper=upper, nan=nan)
+    l_new, ok = primitives.bind(primitives.modify_p, *operands, upper=upper, nan=nan)
     return l_new, ok
 
 
@@ -151,14 +151,14 @@ def solve(l: ArrayLike, b: ArrayLike, *, upper: bool = False) -> Array:
     -------
     x : the shape of `b`, with the leading dimensions of both
     """
-    l, b = floating("solve", l, b)
-    square("solve", "l", l)
-    is_vector = b.ndim == 1
-    b = b[:, None] if is_vector else b
-    if b.ndim < 2 or b.shape[-2] != l.shape[-1]:
-        raise ValueError(f"solve: b must have shape (..., {l.shape[-1]}, m), got {b.shape}")
-    l = transposed(l) if upper else l
-    x = solve_left(l, solve_left(l, b), adjoint=True)
+    factor, columns = floating("solve", l, b)
+    square("solve", "l", factor)
+    is_vector = columns.ndim == 1
+    columns = columns[:, None] if is_vector else columns
+    if columns.ndim < 2 or columns.shape[-2] != factor.shape[-1]:
+        raise ValueError(f"solve: b must have shape (..., {factor.shape[-1]}, m), got {columns.shape}")
+    factor = transposed(factor) if upper else factor
+    x = solve_left(factor, solve_left(factor, columns), adjoint=True)
     return x[..., 0] if is_vector else x
 
 
@@ -200,17 +200,18 @@ def append(
         With `with_status`: whether it exists.
     """
     name = "append"
-    l, cross, corner = floating(name, l, cross, corner)
-    square(name, "l", l)
-    if cross.ndim == 1:
-        cross = cross[:, None]
-    if corner.ndim < 2:
-        corner = corner.reshape(1, 1)
-    square(name, "corner", corner)
-    if cross.ndim < 2 or cross.shape[-2:] != (l.shape[-1], corner.shape[-1]):
-        raise ValueError(f"{name}: cross must have shape (..., {l.shape[-1]}, {corner.shape[-1]}), got {cross.shape}")
-    same_leads(name, l.shape[:-2], cross.shape[:-2], corner.shape[:-2])
-    l_new, ok = _appended(l, cross, corner, upper=bool(upper))
+    factor, beside, block = floating(name, l, cross, corner)
+    square(name, "l", factor)
+    if beside.ndim == 1:
+        beside = beside[:, None]
+    if block.ndim < 2:
+        block = block.reshape(1, 1)
+    square(name, "corner", block)
+    wanted = (factor.shape[-1], block.shape[-1])
+    if beside.ndim < 2 or beside.shape[-2:] != wanted:
+        raise ValueError(f"{name}: cross must have shape (..., {wanted[0]}, {wanted[1]}), got {beside.shape}")
+    same_leads(name, factor.shape[:-2], beside.shape[:-2], block.shape[:-2])
+    l_new, ok = _appended(factor, beside, block, upper=bool(upper))
     return (l_new, ok) if with_status else l_new
 
 
@@ -219,22 +220,27 @@ def _appended(l: Array, cross: Array, corner: Array, *, upper: bool) -> tuple[Ar
     l = jnp.tril(transposed(l) if upper else l)
     n, r = cross.shape[-2:]
     lead = jnp.broadcast_shapes(l.shape[:-2], cross.shape[:-2], corner.shape[:-2])
-    rows = transposed(solve_left(l, cross))
     # The lower triangle alone; the imaginary part of the diagonal is not read.
-    below = jnp.tril(corner, -1)
-    pivots = jnp.real(jnp.diagonal(corner, axis1=-2, axis2=-1))
-    corner = below + transposed(below) + jnp.eye(r, dtype=corner.dtype) * pivots[..., None, :]
-    schur = corner - rows @ transposed(rows)
+    below, pivots = jnp.tril(corner, -1), jnp.real(jnp.diagonal(corner, axis1=-2, axis2=-1))
+    of_n, of_r = jnp.eye(n, dtype=l.dtype), jnp.eye(r, dtype=l.dtype)
+    corner = below + transposed(below) + of_r * pivots[..., None, :]
+
+    def rows_and_schur(there: Array) -> tuple[Array, Array]:
+        """With an identity and zeros where there is no factor, so that no NaN enters a gradient."""
+        rows = transposed(solve_left(jnp.where(there, l, of_n), jnp.where(there, cross, 0)))
+        return rows, jnp.where(there, corner, of_r) - rows @ transposed(rows)
+
+    finite = (jnp.isfinite(l).all((-2, -1)) & jnp.isfinite(cross).all((-2, -1)))[..., None, None]
+    _, schur = rows_and_schur(finite)
     found = jnp.linalg.cholesky(jax.lax.stop_gradient(schur), symmetrize_input=False)
-    ok = jnp.isfinite(found).all((-2, -1))
-    there = ok[..., None, None]
-    # Twice, so that no NaN enters a gradient.
-    block = jnp.linalg.cholesky(jnp.where(there, schur, jnp.eye(r, dtype=schur.dtype)), symmetrize_input=False)
-    right = jnp.concatenate([jnp.broadcast_to(rows, lead + (r, n)), jnp.tril(block)], axis=-1)
-    right = jnp.where(there, right, jnp.nan)
-    above = jnp.broadcast_to(jnp.concatenate([l, jnp.zeros(l.shape[:-1] + (r,), l.dtype)], axis=-1), lead + (n, n + r))
-    new = jnp.concatenate([above, right], axis=-2)
-    return (transposed(new) if upper else new), ok
+    there = finite & jnp.isfinite(found).all((-2, -1))[..., None, None]
+    rows, schur = rows_and_schur(there)
+    block = jnp.tril(jnp.linalg.cholesky(jnp.where(there, schur, of_r), symmetrize_input=False))
+    right = jnp.concatenate([jnp.broadcast_to(rows, (*lead, r, n)), jnp.broadcast_to(block, (*lead, r, r))], axis=-1)
+    above = jnp.concatenate([l, jnp.zeros((*l.shape[:-1], r), l.dtype)], axis=-1)
+    above = jnp.where(there, above, jax.lax.stop_gradient(above))
+    new = jnp.concatenate([jnp.broadcast_to(above, (*lead, n, n + r)), jnp.where(there, right, jnp.nan)], axis=-2)
+    return (transposed(new) if upper else new), there[..., 0, 0]
 
 
 def log_det_change(l: ArrayLike, l_new: ArrayLike) -> Array:
@@ -248,17 +254,17 @@ def log_det_change(l: ArrayLike, l_new: ArrayLike) -> Array:
     -------
     change : real, shape (...)
     """
-    l, l_new = floating("log_det_change", l, l_new)
-    square("log_det_change", "l", l)
-    square("log_det_change", "l_new", l_new)
+    before, after = floating("log_det_change", l, l_new)
+    square("log_det_change", "l", before)
+    square("log_det_change", "l_new", after)
 
     def half(x: Array) -> Array:
         return jnp.log(jnp.abs(jnp.diagonal(x, axis1=-2, axis2=-1))).sum(-1)
 
-    return 2 * (half(l_new) - half(l))
+    return 2 * (half(after) - half(before))
 
 
-def floating(name: str, *arguments: ArrayLike) -> Sequence[Any]:
+def floating(name: str, *arguments: ArrayLike) -> list[Array]:
     """Arrays of the dtype that JAX promotes them to."""
     arrays = [jnp.asarray(x) for x in arguments]
     dtype = jnp.result_type(*arrays)
@@ -290,8 +296,8 @@ def same_leads(name: str, *leads: tuple[int, ...]) -> None:
 
 def varying_alike(*operands: Array) -> list[Array]:
     """Operands that vary over the same manual axes of a mesh, as `shard_map` demands."""
-    axes = [getattr(jax.typeof(x), "vma", frozenset()) if hasattr(jax, "typeof") else frozenset() for x in operands]
-    every = frozenset().union(*axes)
+    axes: list[frozenset[Any]] = [getattr(jax.typeof(x), "vma", frozenset()) if hasattr(jax, "typeof") else frozenset() for x in operands]
+    every: frozenset[Any] = frozenset().union(*axes)
     if not every or not hasattr(jax.lax, "pcast"):
         return list(operands)
     return [jax.lax.pcast(x, tuple(every - own), to="varying") if every - own else x for x, own in zip(operands, axes)]

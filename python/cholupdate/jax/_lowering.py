@@ -70,7 +70,7 @@ def lowering(name: str, owns: Sequence[int], *, in_place: bool) -> Any:
             attributes["mhlo.frontend_attributes"] = mlir.ir.DictAttr.get({"num_batch_dims": mlir.ir.StringAttr.get(str(lead))})
             if getattr(jax.config, "jax_use_shardy_partitioner", False):
                 attributes["sdy.sharding_rule"] = sharding_rule(shapes, [*owns, *of_results])
-        more = {"operand_output_aliases": {0: 0}} if in_place and shapes[0][0] == shapes[1][0] else {}
+        more: dict[str, Any] = {"operand_output_aliases": {0: 0}} if in_place and shapes[0][0] == shapes[1][0] else {}
         rule = jax.ffi.ffi_lowering(name, extra_attributes=attributes or None, **more)
         return rule(context, *operands, **parameters)
 

@@ -103,16 +103,25 @@ def batched(primitive: Any, operands: Sequence[Any], dims: Sequence[Any], **para
 # Derivatives.
 
 
+# JAX's own functions have no types.
+bind: Any = Primitive.bind
+is_linear: Any = ad.is_undefined_primal
+
+
 def is_zero(x: Any) -> bool:
     return isinstance(x, ad.Zero)
 
 
+def zero_tangent(x: Any) -> Any:
+    return ad.Zero(jax.typeof(x).to_tangent_aval())
+
+
 def modify_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, upper: bool, nan: bool) -> Any:
     l, v, w = primals
-    l_new, ok = modify_p.bind(l, v, w, upper=upper, nan=nan)
-    of_ok = ad.Zero.from_primal_value(ok)
+    l_new, ok = bind(modify_p, l, v, w, upper=upper, nan=nan)
+    of_ok = zero_tangent(ok)
     if all(map(is_zero, tangents)):
-        return [l_new, ok], [ad.Zero.from_primal_value(l_new), of_ok]
+        return [l_new, ok], [zero_tangent(l_new), of_ok]
     dl, dv, dw = map(ad.instantiate_zeros, tangents)
     if jnp.issubdtype(l.dtype, jnp.complexfloating):
         # What is upper is the conjugate transpose of what is lower; V has been conjugated where it is.
@@ -120,27 +129,25 @@ def modify_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, upper: bool, 
         of_v = jnp.conj if upper else (lambda x: x)
         dl_new = of(dense.tangent((of(l), of(l_new), of_v(v), w, ok), (of(dl), of_v(dv), dw)))
     else:
-        (dl_new,) = modify_jvp_p.bind(l, l_new, v, w, ok, dl, dv, dw, upper=upper)
+        (dl_new,) = bind(modify_jvp_p, l, l_new, v, w, ok, dl, dv, dw, upper=upper)
     return [l_new, ok], [dl_new, of_ok]
 
 
 def transpose_of_jvp(cotangents: Any, *operands: Any, upper: bool) -> Any:
     (cotangent,) = cotangents
-    *given, dl, dv, dw = operands
+    given, tangents = operands[:5], operands[5:]
     if is_zero(cotangent):
-        found: Sequence[Any] = (ad.Zero(x.aval) if ad.is_undefined_primal(x) else None for x in (dl, dv, dw))
-        return [None] * 5 + list(found)
-    found = modify_vjp_p.bind(*given, cotangent, upper=upper)
-    linear = [ad.is_undefined_primal(x) for x in (dl, dv, dw)]
-    wanted = [summed(x, tuple(of.aval.shape)) if is_linear else None for x, of, is_linear in zip(found, (dl, dv, dw), linear, strict=True)]
-    return [None] * 5 + wanted
+        return [None] * 5 + [ad.Zero(x.aval) if is_linear(x) else None for x in tangents]
+    found = bind(modify_vjp_p, *given, cotangent, upper=upper)
+    both = zip(found, tangents, strict=True)
+    return [None] * 5 + [summed(x, tuple(of.aval.shape)) if is_linear(of) else None for x, of in both]
 
 
 def transpose_of_vjp(cotangents: Any, *operands: Any, upper: bool) -> Any:
     *given, cotangent = operands
     if all(map(is_zero, cotangents)):
         return [None] * 5 + [ad.Zero(cotangent.aval)]
-    (found,) = modify_jvp_p.bind(*given, *map(ad.instantiate_zeros, cotangents), upper=upper)
+    (found,) = bind(modify_jvp_p, *given, *map(ad.instantiate_zeros, cotangents), upper=upper)
     return [None] * 5 + [summed(found, tuple(cotangent.aval.shape))]
 
 
@@ -153,11 +160,11 @@ def second_order(
     upper: bool,
 ) -> Any:
     """The tangents of a primitive that is linear in its last operands: itself, and the dense formula for the others."""
-    results = primitive.bind(*primals, upper=upper)
-    found: list[Any] = [ad.Zero.from_primal_value(x) for x in results]
+    results = bind(primitive, *primals, upper=upper)
+    found: list[Any] = [zero_tangent(x) for x in results]
     given, linear = primals[:5], primals[5:]
     if not all(map(is_zero, tangents[5:])):
-        found = list(primitive.bind(*given, *map(ad.instantiate_zeros, tangents[5:]), upper=upper))
+        found = list(bind(primitive, *given, *map(ad.instantiate_zeros, tangents[5:]), upper=upper))
     if not all(map(is_zero, tangents[:4])):
         l, l_new, v, w, ok = given
 
@@ -191,6 +198,7 @@ def evaluated(primitive: Any, *operands: Any, **parameters: Any) -> Any:
     return compiled(primitive, tuple(sorted(parameters.items())))(*operands)
 
 
+p: Any
 for p in OPERANDS:
     p.multiple_results = True
     p.def_impl(partial(evaluated, p))

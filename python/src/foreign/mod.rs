@@ -5,12 +5,15 @@
 //! | `stack` | matrices in the memory of others |
 //! | `modify` | L' of each matrix of a stack |
 //! | `alone` | L' of one matrix, in row-major memory |
+//! | `gradient` | its derivatives |
 //! | `layout` | triangles of row-major matrices |
 
 #[allow(unsafe_code, reason = "memory that others describe")]
 mod alone;
 #[allow(unsafe_code, reason = "memory that others describe")]
-pub mod layout;
+pub mod gradient;
+#[allow(unsafe_code, reason = "memory that others describe")]
+mod layout;
 #[allow(unsafe_code, reason = "memory that others describe")]
 pub mod modify;
 #[allow(unsafe_code, reason = "memory that others describe")]

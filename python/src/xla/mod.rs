@@ -5,11 +5,14 @@
 //! | `api` | the structures of XLA's C interface |
 //! | `frame` | the arguments, results and attributes of a call |
 //! | `modify` | L' of each matrix |
+//! | `gradient` | its derivatives |
 
 #[allow(unsafe_code, reason = "structures that XLA describes")]
 mod api;
 #[allow(unsafe_code, reason = "structures that XLA describes")]
 mod frame;
+#[allow(unsafe_code, reason = "memory that XLA describes")]
+mod gradient;
 #[allow(unsafe_code, reason = "memory that XLA describes")]
 mod modify;
 
@@ -18,12 +21,18 @@ use core::ptr::NonNull;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
+type Handler = unsafe extern "C" fn(*mut api::CallFrame) -> *mut api::Error;
+
 /// The handlers of the CPU, by name, as capsules for ``jax.ffi.register_ffi_target``.
 #[pyfunction]
 pub fn xla_handlers(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let handlers = PyDict::new(py);
-    let modify: unsafe extern "C" fn(*mut api::CallFrame) -> *mut api::Error = modify::handler;
-    for (name, handler) in [("cholupdate_modify", modify)] {
+    let all: [(&str, Handler); 3] = [
+        ("cholupdate_modify", modify::handler),
+        ("cholupdate_modify_jvp", gradient::jvp),
+        ("cholupdate_modify_vjp", gradient::vjp),
+    ];
+    for (name, handler) in all {
         handlers.set_item(name, capsule(py, handler as *mut c_void)?)?;
     }
     Ok(handlers)
