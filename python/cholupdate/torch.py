@@ -290,15 +290,13 @@ def triangular(l: Tensor, b: Tensor, *, upper: bool = False) -> Tensor:
 
 def matrices(x: Tensor) -> tuple[Tensor, tuple[int, int, int, int]]:
     """A stack of matrices, and where it is. The tensor lives as long as the call needs its memory."""
-    x = x.resolve_conj().reshape(-1, *x.shape[-2:]) if x.ndim > 3 else x.resolve_conj()
-    each = x.stride(0) if x.ndim == 3 and x.shape[0] > 1 else 0
-    return x, (x.data_ptr(), each, x.stride(-2), x.stride(-1))
+    x = x.resolve_conj().reshape(prod(x.shape[:-2]), *x.shape[-2:])
+    return x, (x.data_ptr(), x.stride(0) if x.shape[0] > 1 else 0, x.stride(1), x.stride(2))
 
 
 def vectors(x: Tensor) -> tuple[Tensor, tuple[int, int]]:
-    x = x.reshape(-1, x.shape[-1])
-    if x.stride(-1) != 1:
-        x = x.contiguous()
+    x = x.reshape(prod(x.shape[:-1]), x.shape[-1])
+    x = x if x.stride(1) == 1 or x.shape[1] <= 1 else x.contiguous()
     return x, (x.data_ptr(), x.stride(0) if x.shape[0] > 1 else 0)
 
 

@@ -221,7 +221,7 @@ def test_the_example_of_jax_40421() -> None:
         w = np.zeros(1) if i == j else np.zeros(2)
         direction = np.ones(1) if i == j else np.array([0.5, -0.5])
         slope = jax.jvp(lambda w: cholesky_update(r, e, w, upper=True).sum(), (w,), (direction,))[1]
-        assert abs(slope - wanted[i, j]) < 1e-6
+        assert abs(slope - wanted[i, j]) < 1e-5
 
 
 def test_check_grads_to_second_order() -> None:

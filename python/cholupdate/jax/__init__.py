@@ -16,7 +16,7 @@ They run on the CPU, in float32, float64, complex64 and complex128.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
 import jax
 import jax.numpy as jnp
@@ -133,7 +133,7 @@ def cholesky_update(
 def _modified(l: Array, v: Array, w: Array, *, upper: bool, nan: bool) -> tuple[Array, Array]:
     if upper and jnp.issubdtype(v.dtype, jnp.complexfloating):
         v = jnp.conj(v)
-    operands = primitives.aligned(varying_alike(l, v, w), primitives.OPERANDS[primitives.modify_p])
+    operands = primitives.aligned((l, v, w), primitives.OPERANDS[primitives.modify_p])
     l_new, ok = primitives.bind(primitives.modify_p, *operands, upper=upper, nan=nan)
     return l_new, ok
 
@@ -292,12 +292,3 @@ def same_leads(name: str, *leads: tuple[int, ...]) -> None:
     except ValueError:
         shapes = ", ".join(map(str, leads))
         raise ValueError(f"{name}: leading dimensions cannot be broadcast: {shapes}") from None
-
-
-def varying_alike(*operands: Array) -> list[Array]:
-    """Operands that vary over the same manual axes of a mesh, as `shard_map` demands."""
-    axes: list[frozenset[Any]] = [getattr(jax.typeof(x), "vma", frozenset()) if hasattr(jax, "typeof") else frozenset() for x in operands]
-    every: frozenset[Any] = frozenset().union(*axes)
-    if not every or not hasattr(jax.lax, "pcast"):
-        return list(operands)
-    return [jax.lax.pcast(x, tuple(every - own), to="varying") if every - own else x for x, own in zip(operands, axes)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.ffi
+import jax.numpy as jnp
 from jax.interpreters import mlir
 
 from .._cholupdate import xla_handlers
@@ -54,8 +55,14 @@ def sharding_rule(shapes: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]
     return mlir.ir.Attribute.parse(f"#sdy.op_sharding_rule<({left})->({right}) {{{factors}}}>")
 
 
-def lowering(name: str, owns: Sequence[int], *, in_place: bool) -> Any:
-    """The lowering rule of a primitive of this name.
+def is_divided(context: Any) -> bool:
+    """Whether XLA divides a program among devices, and not the program itself (`shard_map`)."""
+    mesh = context.module_context.axis_context
+    return isinstance(mesh, mlir.ShardingContext) and mesh.num_devices > 1
+
+
+def lowering(primitive: Any, owns: Sequence[int], *, in_place: bool) -> Any:
+    """The lowering rule of a primitive.
 
     With `in_place` the first result is written over the first operand. XLA copies an operand that is used elsewhere; one that is
     donated, or carried through a loop, is modified where it is.
@@ -65,13 +72,20 @@ def lowering(name: str, owns: Sequence[int], *, in_place: bool) -> Any:
         shapes = ([x.shape for x in context.avals_in], [x.shape for x in context.avals_out])
         of_results = [len(shape) - (len(shapes[0][0]) - owns[0]) for shape in shapes[1]]
         lead = len(shapes[0][0]) - owns[0]
+        first, full = shapes[0][0], (*shapes[1][0][:lead], *shapes[0][0][lead:])
+        if first != full and is_divided(context):
+            # XLA divides a call as its first operand.
+            def of_all(x: Any, *others: Any) -> Any:
+                return primitive.bind(jnp.broadcast_to(x, full), *others, **parameters)
+
+            return mlir.lower_fun(of_all, multiple_results=True)(context, *operands)
         attributes = {}
         if lead:
             attributes["mhlo.frontend_attributes"] = mlir.ir.DictAttr.get({"num_batch_dims": mlir.ir.StringAttr.get(str(lead))})
             if getattr(jax.config, "jax_use_shardy_partitioner", False):
                 attributes["sdy.sharding_rule"] = sharding_rule(shapes, [*owns, *of_results])
         more: dict[str, Any] = {"operand_output_aliases": {0: 0}} if in_place and shapes[0][0] == shapes[1][0] else {}
-        rule = jax.ffi.ffi_lowering(name, extra_attributes=attributes or None, **more)
+        rule = jax.ffi.ffi_lowering(primitive.name, extra_attributes=attributes or None, **more)
         return rule(context, *operands, **parameters)
 
     return lower

@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
+from jax.sharding import PartitionSpec
 
 from . import _dense as dense
 from ._lowering import lowering
@@ -67,22 +68,39 @@ def summed(x: Array, shape: tuple[int, ...]) -> Array:
 # Shapes.
 
 
-def like(x: Any, shape: tuple[int, ...], dtype: Any, operands: Sequence[Any]) -> Any:
-    """A result that varies over the manual axes of a mesh over which an operand does."""
-    varying: frozenset[Any] = frozenset().union(*(getattr(each, "vma", frozenset()) for each in operands))
-    more = {"vma": varying} if varying else {}
-    return type(x)(shape, dtype, **more)
+def varying(x: Any) -> frozenset[Any]:
+    """The manual axes of a mesh over which a type varies, inside of `shard_map`."""
+    kind = getattr(x, "mat", None)
+    found: frozenset[Any] = getattr(x, "vma", frozenset()) if kind is None else kind.varying
+    return found
+
+
+def bind(primitive: Any, *operands: Any, **parameters: Any) -> Any:
+    """Binds a primitive to operands that vary alike, as `shard_map` demands."""
+    axes = [varying(jax.typeof(x)) for x in operands]
+    every: frozenset[Any] = frozenset().union(*axes)
+    if every:
+        each = zip(operands, axes, strict=True)
+        operands = tuple(jax.lax.pcast(x, tuple(every - own), to="varying") if every - own else x for x, own in each)
+    return primitive.bind(*operands, **parameters)
+
+
+def like(x: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """A result that varies as the operands do."""
+    if not varying(x):
+        return type(x)(shape, dtype)
+    return x.update(shape=shape, dtype=dtype, sharding=x.sharding.update(spec=PartitionSpec(*[None] * len(shape))))
 
 
 def abstract(primitive: Any, *operands: Any, **_: Any) -> list[Any]:
     lead = jnp.broadcast_shapes(*(leading(x, own) for x, own in zip(operands, OPERANDS[primitive], strict=True)))
 
     def result(x: Any, own: int) -> Any:
-        return like(x, lead + tuple(x.shape[len(x.shape) - own :]), x.dtype, operands)
+        return like(x, lead + tuple(x.shape[len(x.shape) - own :]), x.dtype)
 
     l = operands[0]
     if primitive is modify_p:
-        return [result(l, MATRIX), like(l, lead, jnp.dtype(bool), operands)]
+        return [result(l, MATRIX), like(l, lead, jnp.dtype(bool))]
     if primitive is modify_jvp_p:
         return [result(l, MATRIX)]
     return [result(l, MATRIX), result(operands[2], MATRIX), result(operands[3], VECTOR)]
@@ -96,7 +114,7 @@ def batched(primitive: Any, operands: Sequence[Any], dims: Sequence[Any], **para
         return jnp.expand_dims(x, 0) if dim is None else jnp.moveaxis(x, dim, 0)
 
     moved = [front(x, dim) for x, dim in zip(operands, dims, strict=True)]
-    results = primitive.bind(*aligned(moved, OPERANDS[primitive]), **parameters)
+    results = bind(primitive, *aligned(moved, OPERANDS[primitive]), **parameters)
     return results, [0] * len(results)
 
 
@@ -104,7 +122,6 @@ def batched(primitive: Any, operands: Sequence[Any], dims: Sequence[Any], **para
 
 
 # JAX's own functions have no types.
-bind: Any = Primitive.bind
 is_linear: Any = ad.is_undefined_primal
 
 
@@ -204,7 +221,7 @@ for p in OPERANDS:
     p.def_impl(partial(evaluated, p))
     p.def_abstract_eval(partial(abstract, p))
     batching.primitive_batchers[p] = partial(batched, p)
-    mlir.register_lowering(p, lowering(p.name, OPERANDS[p], in_place=p is modify_p), platform="cpu")
+    mlir.register_lowering(p, lowering(p, OPERANDS[p], in_place=p is modify_p), platform="cpu")
 
 ad.primitive_jvps[modify_p] = modify_jvp
 ad.primitive_jvps[modify_jvp_p] = partial(second_order, modify_jvp_p, dense_jvp)

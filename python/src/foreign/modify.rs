@@ -56,9 +56,11 @@ impl<T: Alone> Modify<T> {
         match self.count {
             0 => {}
             // SAFETY: as the caller guarantees.
+            count if n == 0 => unsafe { self.ok.write_bytes(1, count) },
+            // SAFETY: as the caller guarantees.
             1 => unsafe { self.one(0, &Cpu::default()) },
             // SAFETY: as the caller guarantees.
-            _ if n <= MOST_SIDE_BY_SIDE && n > 0 => unsafe { self.side_by_side() },
+            _ if n <= MOST_SIDE_BY_SIDE => unsafe { self.side_by_side() },
             count if count * n * n * k.max(1) < WORTH_SHARING => {
                 // SAFETY: as the caller guarantees.
                 (0..count).for_each(|matrix| unsafe { self.one(matrix, &Cpu::sequential()) });
@@ -126,8 +128,8 @@ impl<T: Alone> Modify<T> {
         let strides = |of: &Stack<T>| [of.each, of.row, of.column].map(isize::unsigned_abs);
         // SAFETY: as the caller guarantees; strides are not negative.
         unsafe {
-            let l = BatchRef::from_raw_parts(self.l.at, [count, n, n], strides(&self.l));
-            let v = BatchRef::from_raw_parts(self.v.at, [count, n, k], strides(&self.v));
+            let l = BatchRef::from_raw_parts(self.l.of(0), [count, n, n], strides(&self.l));
+            let v = BatchRef::from_raw_parts(self.v.of(0), [count, n, k], strides(&self.v));
             let weights: BatchWeights<'_, T::RealPart> = match self.weights.each {
                 0 => alone::named(self.weights.view(0, k)).into(),
                 _ => match alone::named(self.weights.view(0, count * k)) {

@@ -36,9 +36,12 @@ impl<T> Stack<T> {
         if transposed { Self { row: self.column, column: self.row, ..self } } else { self }
     }
 
-    /// The address of a matrix.
+    /// The address of a matrix. One without entries may have none in the memory of others.
     pub fn of(&self, matrix: usize) -> *mut T {
-        self.at.wrapping_offset(matrix as isize * self.each)
+        match self.at.is_null() {
+            true => core::ptr::dangling_mut(),
+            false => self.at.wrapping_offset(matrix as isize * self.each),
+        }
     }
 
     /// A matrix, to be read.
