@@ -416,24 +416,6 @@ def backward(ctx: Any, cotangent: Tensor, _: Any) -> Any:
 modify.register_autograd(backward, setup_context=save)
 
 
-class Modify(torch.autograd.Function):
-    """`modify` with forward mode, which an operator cannot have."""
-
-    generate_vmap_rule = True
-    setup_context = staticmethod(save)
-    backward = staticmethod(backward)
-
-    @staticmethod
-    def forward(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool) -> Any:
-        return modify(l, v, w, upper, nan)
-
-    @staticmethod
-    def jvp(ctx: Any, dl: Any, dv: Any, dw: Any, *_: Any) -> Any:
-        l, l_new, v, w, ok = ctx.saved_tensors
-        dl, dv, dw = (torch.zeros_like(x) if d is None else d for x, d in ((l, dl), (v, dv), (w, dw)))
-        return modify_jvp(l, l_new, v, w, ok, dl, dv, dw, ctx.upper), None
-
-
 # Second derivatives, by dense formulas in O(n³). A' = L Lᵀ + V diag(w) Vᵀ = L' L'ᵀ, and φ(X) is the lower triangle of X with half of its
 # diagonal.
 
@@ -479,6 +461,7 @@ def dense_cotangents(given: Sequence[Tensor], cotangent: Tensor, upper: bool) ->
 def save_all(ctx: Any, inputs: Any, output: Any) -> None:
     *tensors, ctx.upper = inputs
     ctx.save_for_backward(*tensors)
+    ctx.save_for_forward(*tensors)
 
 
 def of_given(ctx: Any, formula: Any, given: Sequence[Tensor], cotangents: Any) -> Sequence[Tensor | None]:
@@ -508,3 +491,52 @@ def backward_of_jvp(ctx: Any, cotangent: Tensor) -> Any:
 
 modify_vjp.register_autograd(backward_of_vjp, setup_context=save_all)
 modify_jvp.register_autograd(backward_of_jvp, setup_context=save_all)
+
+
+# The same with forward mode, which an operator of Python cannot have, for programs that are not compiled.
+
+
+class Modify(torch.autograd.Function):
+    generate_vmap_rule = True
+    setup_context = staticmethod(save)
+
+    @staticmethod
+    def forward(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool) -> Any:
+        return modify(l, v, w, upper, nan)
+
+    @staticmethod
+    def backward(ctx: Any, cotangent: Tensor, _: Any) -> Any:
+        return *ModifyVjp.apply(*ctx.saved_tensors, cotangent, ctx.upper), None, None
+
+    @staticmethod
+    def jvp(ctx: Any, dl: Any, dv: Any, dw: Any, *_: Any) -> Any:
+        l, l_new, v, w, ok = ctx.saved_tensors
+        dl, dv, dw = (torch.zeros_like(x) if d is None else d for x, d in ((l, dl), (v, dv), (w, dw)))
+        return modify_jvp(l, l_new, v, w, ok, dl, dv, dw, ctx.upper), None
+
+
+class ModifyVjp(torch.autograd.Function):
+    generate_vmap_rule = True
+    setup_context = staticmethod(save_all)
+    backward = staticmethod(backward_of_vjp)
+
+    @staticmethod
+    def forward(
+        l: Tensor, l_new: Tensor, v: Tensor, w: Tensor, ok: Tensor, cotangent: Tensor, upper: bool
+    ) -> Any:
+        return modify_vjp(l, l_new, v, w, ok, cotangent, upper)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        *differentiated, ok, cotangent = ctx.saved_tensors
+        *of_given, _, of_cotangent = (
+            torch.zeros_like(x) if d is None else d for x, d in zip(ctx.saved_tensors, tangents, strict=False)
+        )
+        jvp: Any = torch.func.jvp
+
+        def formula(*each: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+            return dense_cotangents((*each, ok), cotangent, ctx.upper)
+
+        _, found = jvp(formula, tuple(differentiated), tuple(of_given))
+        linear = modify_vjp(*differentiated, ok, of_cotangent, ctx.upper)
+        return tuple(x + y for x, y in zip(found, linear, strict=True))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,14 @@ def required(name: str) -> Any:
     if os.environ.get(f"CHOLUPDATE_REQUIRE_{name.upper()}") == "1":
         return importlib.import_module(name)
     return pytest.importorskip(name)
+
+
+def blocks(page: str) -> list[tuple[int, str]]:
+    """The Python of a page of the documents, each block with the number of lines before it. Source distributions have no pages."""
+    path = Path(__file__).parents[2] / "docs" / page
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    found = re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [(text.count("\n", 0, each.start(1)), each[1]) for each in found]
 
 
 def factor(n: int, dtype: Any = np.float64, seed: int = 0, graded: bool = False) -> Array:

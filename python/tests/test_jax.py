@@ -7,24 +7,27 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import cholupdate as cu
-from frameworks import EXTENTS, factor, modification, required
+from frameworks import EXTENTS, blocks, factor, modification, required
 from problems import Array
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 jax = required("jax")
 
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
-from jax.test_util import check_grads  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
+import jax.test_util
 
-from cholupdate.jax import append, cholesky_update, log_det_change, solve  # noqa: E402
+from cholupdate.jax import append, cholesky_update, log_det_change, solve
+
+check_grads: Any = jax.test_util.check_grads
 
 
 @pytest.fixture(autouse=True)
@@ -42,10 +45,15 @@ def refactored(l: Any, v: Any, w: Any, upper: bool = False) -> Any:
     return new.swapaxes(-1, -2).conj() if upper else new
 
 
+def refactoring(upper: bool) -> Any:
+    return partial(refactored, upper=upper)
+
+
 def of_class(l: Array, v: Array, w: Array, upper: bool = False) -> Array:
     f = cu.Cholesky.from_factor(l, upper=upper)
     f.modify(v, w)
-    return f.factor(upper=upper)
+    new: Array = f.factor(upper=upper)
+    return new
 
 
 # Values.
@@ -139,11 +147,15 @@ def test_axes_of_vmap() -> None:
         return np.asarray(cholesky_update(l, v, w))
 
     each = np.stack([[one(l[i, j], v[i, j], w[i]) for j in range(3)] for i in range(2)])
-    close: Callable[..., bool] = lambda x, y: bool(np.abs(x - y).max() < 1e-14)
+    def close(x: Any, y: Any) -> bool:
+        return bool(np.abs(x - y).max() < 1e-14)
+
     assert close(cholesky_update(l, v, w[:, None, :]), each)
     assert close(jax.vmap(jax.vmap(cholesky_update, (0, 0, None)))(l, v, w), each)
-    moved = jax.vmap(jax.vmap(cholesky_update, (2, 1, None), 1), (3, 0, 0), 2)(l.transpose(2, 3, 1, 0), v.transpose(0, 2, 1, 3), w)
-    assert close(moved.transpose(2, 1, 0, 3) if moved.shape[0] == 5 else moved, each.transpose(0, 1, 2, 3)) or moved.shape
+    # The outer axis last in L and first in V, the inner one between; the results have the inner one at 1 and then the outer one at 3.
+    both = jax.vmap(jax.vmap(cholesky_update, (2, 1, None), 1), (3, 0, 0), 3)
+    moved = both(l.transpose(2, 3, 1, 0), v.transpose(0, 2, 1, 3), w)
+    assert close(moved, each.transpose(2, 1, 3, 0))
     # One of the arguments alone, nested in either order.
     alone = jax.vmap(cholesky_update, (None, 0))(l[0, 0], v[0])
     assert close(alone, np.stack([cholesky_update(l[0, 0], x) for x in v[0]]))
@@ -193,7 +205,7 @@ def test_gradients_are_those_through_a_factorization(n: int, k: int, graded: boo
     l = l.T.copy() if upper else l
     g = np.random.default_rng(3).standard_normal((n, n))
     found = jax.jit(jax.grad(lambda *x: (g * cholesky_update(*x, upper=upper)).sum(), (0, 1, 2)))(l, v, w)
-    wanted = jax.grad(lambda *x: (g * refactored(*x, upper)).sum(), (0, 1, 2))(l, v, w)
+    wanted = jax.grad(lambda *x: (g * refactoring(upper)(*x)).sum(), (0, 1, 2))(l, v, w)
     scale = np.logspace(0, -3, n) if graded else np.ones(n)
     for x, y in zip(found, wanted):
         assert np.abs(x - y).max() <= 1e-8 * max(1.0, np.abs(y).max()) * (1.0 / scale.min() if graded else 1.0)
@@ -202,7 +214,7 @@ def test_gradients_are_those_through_a_factorization(n: int, k: int, graded: boo
     # Forward mode, and that both are transposes of each other.
     d = tuple(np.random.default_rng(4).standard_normal(x.shape) * 0.1 for x in (l, v, w))
     _, tangent = jax.jvp(lambda *x: cholesky_update(*x, upper=upper), (l, v, w), d)
-    _, expected = jax.jvp(lambda *x: refactored(*x, upper), (l, v, w), d)
+    _, expected = jax.jvp(lambda *x: refactoring(upper)(*x), (l, v, w), d)
     assert np.abs(tangent - expected).max() <= 1e-8 * max(1.0, np.abs(expected).max()) / scale.min()
     left, right = (g * tangent).sum(), sum((x * y).sum() for x, y in zip(found, d))
     assert abs(left - right) <= 1e-10 * max(1.0, abs(left), np.abs(g * tangent).sum()) / scale.min()
@@ -242,10 +254,10 @@ def test_hessians_and_jacobians(upper: bool) -> None:
     for argument in range(3):
         ours = jax.jacfwd(lambda *x: cholesky_update(*x, upper=upper), argument)(l, v, w)
         theirs = jax.jacrev(lambda *x: cholesky_update(*x, upper=upper), argument)(l, v, w)
-        wanted = jax.jacfwd(lambda *x: refactored(*x, upper), argument)(l, v, w)
+        wanted = jax.jacfwd(lambda *x: refactoring(upper)(*x), argument)(l, v, w)
         assert np.abs(ours - wanted).max() < 1e-12 and np.abs(theirs - wanted).max() < 1e-12
         hessian = jax.hessian(lambda *x: jnp.sin(cholesky_update(*x, upper=upper)).sum(), argument)(l, v, w)
-        wanted = jax.hessian(lambda *x: jnp.sin(refactored(*x, upper)).sum(), argument)(l, v, w)
+        wanted = jax.hessian(lambda *x: jnp.sin(refactoring(upper)(*x)).sum(), argument)(l, v, w)
         assert np.abs(hessian - wanted).max() < 1e-11
 
 
@@ -255,7 +267,7 @@ def test_complex_derivatives(upper: bool) -> None:
     l = l.conj().T.copy() if upper else l
     g = np.random.default_rng(3).standard_normal((5, 5))
     found = jax.grad(lambda *x: (g * jnp.abs(cholesky_update(*x, upper=upper)) ** 2).sum(), (0, 1, 2))(l, v, w)
-    wanted = jax.grad(lambda *x: (g * jnp.abs(refactored(*x, upper)) ** 2).sum(), (0, 1, 2))(l, v, w)
+    wanted = jax.grad(lambda *x: (g * jnp.abs(refactoring(upper)(*x)) ** 2).sum(), (0, 1, 2))(l, v, w)
     for x, y in zip(found, wanted):
         assert np.abs(x - y).max() < 1e-12
 
@@ -447,9 +459,9 @@ def test_errors_name_the_function_and_the_shape() -> None:
         ((np.ones((2, 3, 3)), np.ones((4, 3, 1))), {}, "cannot be broadcast"),
     ):
         with pytest.raises(ValueError, match=message):
-            cholesky_update(*arguments, **keywords)  # type: ignore[call-overload]
+            cholesky_update(*arguments, **keywords)
         with pytest.raises(ValueError, match=message):
-            jax.eval_shape(lambda: cholesky_update(*arguments, **keywords))  # type: ignore[call-overload]
+            jax.eval_shape(lambda: cholesky_update(*arguments, **keywords))
     with pytest.raises(TypeError, match="does not accept dtype bfloat16"):
         cholesky_update(jnp.eye(3, dtype=jnp.bfloat16), jnp.ones(3, jnp.bfloat16))
     with pytest.raises(TypeError, match="real weights"):
@@ -463,3 +475,8 @@ def test_symbolic_shapes_are_refused() -> None:
     shapes = [jax.ShapeDtypeStruct(shape, np.float64) for shape in ((n, 3, 3), (n, 3, 1))]
     with pytest.raises(NotImplementedError, match="shape polymorphism"):
         export.export(jax.jit(cholesky_update))(*shapes)
+
+
+@pytest.mark.parametrize(("line", "code"), blocks("jax.md"))
+def test_blocks_of_the_page(line: int, code: str) -> None:
+    exec(compile("\n" * line + code, "jax.md", "exec"), {"__name__": "page"})

@@ -89,7 +89,8 @@ def like(x: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """A result that varies as the operands do."""
     if not varying(x):
         return type(x)(shape, dtype)
-    return x.update(shape=shape, dtype=dtype, sharding=x.sharding.update(spec=PartitionSpec(*[None] * len(shape))))
+    whole: Any = PartitionSpec
+    return x.update(shape=shape, dtype=dtype, sharding=x.sharding.update(spec=whole(*[None] * len(shape))))
 
 
 def abstract(primitive: Any, *operands: Any, **_: Any) -> list[Any]:

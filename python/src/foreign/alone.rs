@@ -177,7 +177,7 @@ unsafe fn in_place<T: Real + Alone>(
                 *to.diagonal(j) = *pivot;
             }
             if is_copied {
-                mirror(at, (order, upper));
+                mirror(at, (order, upper), T::NIL);
             }
             for j in (0..order).filter(|&j| pivots[j] < T::ZERO) {
                 to.by_columns().col_mut(j).subrows_mut(j, order - j).iter_mut().for_each(|x| *x = -*x);
@@ -196,7 +196,7 @@ unsafe fn in_place<T: Real + Alone>(
         if let (Err(Error::NotPositiveDefinite { .. }), true) = (&modified, is_copied) {
             // With a safeguard a decision that is close is made in higher precision.
             if upper {
-                mirror(at, (order, false));
+                mirror(at, (order, false), T::NIL);
             }
             prepare();
             modified = modify(engine);
@@ -210,7 +210,7 @@ unsafe fn in_place<T: Real + Alone>(
                 }
                 match upper {
                     true if is_copied => {
-                        mirror(at, (order, false));
+                        mirror(at, (order, false), T::NIL);
                         clear_below(at, order, T::NIL);
                     }
                     true => clear_below(at, order, T::NIL),

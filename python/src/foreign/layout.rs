@@ -46,18 +46,33 @@ pub unsafe fn flip<T: Copy>(at: *mut T, order: usize, zero: T) {
 ///
 /// # Safety
 /// As [`flip`].
-pub unsafe fn mirror<T: Copy>(at: *mut T, (order, upper): (usize, bool)) {
+pub unsafe fn mirror<T: Copy>(at: *mut T, (order, upper): (usize, bool), zero: T) {
     for first in (0..order).step_by(TILE) {
-        let end = order.min(first + TILE);
-        for left in (0..=first).step_by(TILE) {
-            for row in first..end {
-                for column in left..row.min(left + TILE) {
-                    // SAFETY: both entries are in the matrix.
-                    unsafe {
-                        let (below, above) = (at.add(row * order + column), at.add(column * order + row));
-                        let (from, to) = if upper { (above, below) } else { (below, above) };
-                        *to = *from;
-                    }
+        let below = first..order.min(first + TILE);
+        for row in below.clone() {
+            for column in first..row {
+                // SAFETY: both entries are in the matrix.
+                unsafe {
+                    let (under, over) = (at.add(row * order + column), at.add(column * order + row));
+                    let (from, to) = if upper { (over, under) } else { (under, over) };
+                    *to = *from;
+                }
+            }
+        }
+        for left in (0..first).step_by(TILE) {
+            let beside = left..left + TILE;
+            let (rows, columns) = if upper { (beside, below.clone()) } else { (below.clone(), beside) };
+            let mut tile = [zero; TILE * TILE];
+            for (i, row) in rows.clone().enumerate() {
+                for (j, column) in columns.clone().enumerate() {
+                    // SAFETY: the entry is in the matrix.
+                    tile[j * TILE + i] = unsafe { *at.add(row * order + column) };
+                }
+            }
+            for (j, row) in columns.enumerate() {
+                for (i, column) in rows.clone().enumerate() {
+                    // SAFETY: the entry is in the matrix.
+                    unsafe { *at.add(row * order + column) = tile[j * TILE + i] };
                 }
             }
         }
