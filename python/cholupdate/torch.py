@@ -15,6 +15,9 @@ The functions are pure. Nothing is raised for a factor that does not exist, as t
 reports it. They run on the CPU, in float32, float64, complex64 and complex128; complex matrices have no derivatives.
 """
 
+# The types of PyTorch's functions are known in part; mypy is strict here.
+# pyright: basic
+
 from __future__ import annotations
 
 from collections.abc import Sequence

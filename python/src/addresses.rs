@@ -42,7 +42,7 @@ pub fn modify_at(
     upper: bool,
     nan: bool,
 ) -> PyResult<()> {
-    let what = (shape, (l, v, weights), (to, ok), (upper, nan));
+    let what = ((shape, upper), (l, v, weights), (to, ok), nan);
     match dtype {
         f32::NAME => modify::<f32>(py, what),
         f64::NAME => modify::<f64>(py, what),
@@ -53,15 +53,13 @@ pub fn modify_at(
     Ok(())
 }
 
-fn modify<T: Alone>(
-    py: Python<'_>,
-    ((count, n, k), (l, v, weights), (to, ok), (upper, nan)): (
-        (usize, usize, usize),
-        (Matrices, Matrices, Rows),
-        (usize, usize),
-        (bool, bool),
-    ),
-) {
+/// (matrices, n, k), and whether L is upper triangular.
+type Shape = ((usize, usize, usize), bool);
+
+/// A call: its shape, the operands, where the results are, and whether NaN is written in place of a missing factor.
+type Change = (Shape, (Matrices, Matrices, Rows), (usize, usize), bool);
+
+fn modify<T: Alone>(py: Python<'_>, (((count, n, k), upper), (l, v, weights), (to, ok), nan): Change) {
     without_gil(py, || {
         let modify = Modify::<T> {
             count,

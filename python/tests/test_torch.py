@@ -1,5 +1,8 @@
 """`cholupdate.torch`: values, derivatives, batches, compiled programs, breakdown."""
 
+# The types of PyTorch's functions are known in part; mypy is strict here.
+# pyright: basic
+
 from __future__ import annotations
 
 import threading

@@ -13,6 +13,9 @@ The functions are pure. Nothing can be raised in a compiled program: a factor th
 They run on the CPU, in float32, float64, complex64 and complex128.
 """
 
+# The types of JAX's functions are known in part; mypy is strict here.
+# pyright: basic
+
 from __future__ import annotations
 
 from functools import partial

@@ -3,6 +3,9 @@
 A' = L Lᴴ + V diag(w) Vᴴ = L' L'ᴴ, and φ(X) is the lower triangle of X with half of its diagonal.
 """
 
+# The types of JAX's functions are known in part; mypy is strict here.
+# pyright: basic
+
 from __future__ import annotations
 
 import jax.numpy as jnp

@@ -1,5 +1,8 @@
 """Custom calls for the primitives, and how they are divided among devices."""
 
+# The types of JAX's functions are known in part; mypy is strict here.
+# pyright: basic
+
 from __future__ import annotations
 
 from collections.abc import Sequence

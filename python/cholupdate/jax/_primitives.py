@@ -10,6 +10,9 @@ The second and the third are linear in what comes after the semicolon, and each 
 of leading dimensions: the same ones, or 1 everywhere for what all matrices have in common.
 """
 
+# The types of JAX's functions are known in part; mypy is strict here.
+# pyright: basic
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -124,9 +124,11 @@ pub unsafe fn modify<T: Alone>(
 /// As [`modify`].
 unsafe fn into_rows<T: Alone>(to: RowMajor<T>) {
     // SAFETY: as the caller guarantees.
-    match to.upper {
-        true => unsafe { clear_below(to.at, to.order, T::NIL) },
-        false => unsafe { flip(to.at, to.order, T::NIL) },
+    unsafe {
+        match to.upper {
+            true => clear_below(to.at, to.order, T::NIL),
+            false => flip(to.at, to.order, T::NIL),
+        }
     }
 }
 

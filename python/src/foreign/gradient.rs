@@ -103,7 +103,9 @@ impl<T: Differentiable> Given<T> {
                 Some(Ok(signs)) => negate(l, &signs),
                 failed => {
                     let value = if failed.is_none() { T::NIL } else { T::NAN };
-                    (l.fill(value), v.fill(value), weights.fill(value));
+                    l.fill(value);
+                    v.fill(value);
+                    weights.fill(value);
                     upper_zero(l);
                 }
             }

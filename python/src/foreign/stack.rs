@@ -89,16 +89,21 @@ impl<T> Vectors<T> {
         Self { at, each: if count == 1 { 0 } else { entries } }
     }
 
+    /// The address of a vector. One without entries may have none in the memory of others.
+    fn of(&self, vector: usize) -> *mut T {
+        match self.at.is_null() {
+            true => core::ptr::dangling_mut(),
+            false => self.at.wrapping_add(vector * self.each),
+        }
+    }
+
     /// A vector, to be read.
     ///
     /// # Safety
     /// As [`Stack::view`].
     pub unsafe fn view<'a>(&self, vector: usize, entries: usize) -> &'a [T] {
-        // SAFETY: as the caller guarantees. An empty vector may have no address.
-        match entries {
-            0 => &[],
-            _ => unsafe { core::slice::from_raw_parts(self.at.wrapping_add(vector * self.each), entries) },
-        }
+        // SAFETY: as the caller guarantees.
+        unsafe { core::slice::from_raw_parts(self.of(vector), entries) }
     }
 
     /// A vector, to be written.
@@ -106,12 +111,7 @@ impl<T> Vectors<T> {
     /// # Safety
     /// As [`Stack::view_mut`].
     pub unsafe fn view_mut<'a>(&self, vector: usize, entries: usize) -> &'a mut [T] {
-        // SAFETY: as the caller guarantees. An empty vector may have no address.
-        match entries {
-            0 => &mut [],
-            _ => unsafe {
-                core::slice::from_raw_parts_mut(self.at.wrapping_add(vector * self.each), entries)
-            },
-        }
+        // SAFETY: as the caller guarantees.
+        unsafe { core::slice::from_raw_parts_mut(self.of(vector), entries) }
     }
 }
