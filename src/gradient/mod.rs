@@ -263,6 +263,7 @@ pub fn log_det_change_jvp<T: RealScalar>(
     modified: &Modified<'_, T>,
     tangents: &Tangents<'_, T>,
 ) -> Result<T, Error> {
+    room_for_copy::<T>("v", modified.v.shape())?;
     T::push_log_det(modified, tangents)
 }
 
@@ -282,6 +283,8 @@ pub fn solve_vjp<'a, T: RealScalar>(
     cotangent: impl Into<Operand<'a, T>>,
 ) -> Result<SolveCotangents<T>, Error> {
     let [l, x, cotangent] = [l.into(), x.into(), cotangent.into()];
+    room_for_copy::<T>("l", l.shape())?;
+    room_for_copy::<T>("x", x.shape())?;
     let [l, x, cotangent] = [l.on_host()?, x.on_host()?, cotangent.on_host()?];
     let (l, b) = T::pull_solve(l.as_ref(), x.as_ref(), cotangent.as_ref())?;
     Ok(SolveCotangents { l, b })
@@ -304,6 +307,7 @@ pub fn solve_jvp<'a, T: RealScalar>(
     tangent_b: impl Into<Operand<'a, T>>,
 ) -> Result<Mat<T>, Error> {
     let [l, x, of_l, of_b] = [l.into(), x.into(), tangent_l.into(), tangent_b.into()];
+    room_for_copy::<T>("x", x.shape())?;
     let [l, x, of_l, of_b] = [l.on_host()?, x.on_host()?, of_l.on_host()?, of_b.on_host()?];
     T::push_solve(l.as_ref(), x.as_ref(), (of_l.as_ref(), of_b.as_ref()))
 }
@@ -324,6 +328,7 @@ pub fn append_vjp<'a, T: RealScalar>(
     cotangent: impl Into<Operand<'a, T>>,
 ) -> Result<AppendCotangents<T>, Error> {
     let [new, cotangent] = [l_new.into(), cotangent.into()];
+    room_for_copy::<T>("l_new", new.shape())?;
     let [new, cotangent] = [new.on_host()?, cotangent.on_host()?];
     let [l, cross, corner] = T::pull_append(new.as_ref(), order, cotangent.as_ref())?;
     Ok(AppendCotangents { l, cross, corner })
@@ -350,6 +355,7 @@ pub fn append_jvp<'a, T: RealScalar>(
 ) -> Result<Mat<T>, Error> {
     let [new, of_l, cross, corner] =
         [l_new.into(), tangent_l.into(), tangent_cross.into(), tangent_corner.into()];
+    room_for_copy::<T>("l_new", new.shape())?;
     let [new, of_l, cross, corner] = [new.on_host()?, of_l.on_host()?, cross.on_host()?, corner.on_host()?];
     T::push_append(new.as_ref(), order, [of_l.as_ref(), cross.as_ref(), corner.as_ref()])
 }

@@ -87,15 +87,12 @@ fn appended_rows() {
     for (n, m) in SHAPES.into_iter().chain([(0, 3), (4, 0)]) {
         let mut rng = rng((n + m) as u64);
         let l = Problem::<f64>::feasible(n, 1, Kind::Up, 0.5, 1).l;
-        let cross = uniform(n, m, &mut rng);
-        let s = {
-            let mut factor = Cholesky::from_factor(&l).unwrap();
-            factor.reserve(m).unwrap();
-            factor.solve_l(&cross).unwrap()
-        };
-        let corner = s.transpose() * &s + Mat::<f64>::identity(m, m);
+        let small = cholupdate::faer::Scale(0.5 / (n.max(1) as f64).sqrt());
+        let cross = uniform(n, m, &mut rng) * small;
+        let s = Cholesky::from_factor(&l).unwrap().solve_l(&cross).unwrap();
+        let corner = s.transpose() * &s + Mat::<f64>::identity(m, m) * cholupdate::faer::Scale(10.0);
         let (of_l, of_corner) = (triangle::<f64>(n, &mut rng), triangle::<f64>(m, &mut rng));
-        let of_cross = uniform(n, m, &mut rng);
+        let of_cross = uniform(n, m, &mut rng) * small;
         let at = |step: f64| {
             let mut factor = Cholesky::from_factor(&moved(&l, &of_l, step, true)).unwrap();
             let corner = moved(&corner, &of_corner, step, true);
