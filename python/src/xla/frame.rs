@@ -153,7 +153,9 @@ pub unsafe fn answer(
 unsafe fn describe(frame: &CallFrame, extension: &MetadataExtension) {
     // SAFETY: XLA's structures live during the call, and have fields according to their sizes.
     unsafe {
-        let (minor, metadata) = ((*frame.api).version.minor, extension.metadata);
+        // Version 0.1 does not say which one it is.
+        let minor = frame.api.as_ref().map_or(1, |api| api.version.minor);
+        let metadata = extension.metadata;
         (*metadata).version = ApiVersion {
             struct_size: size_of::<ApiVersion>(),
             extension_start: null_mut(),
@@ -177,5 +179,8 @@ fn error(frame: &CallFrame, code: c_int, message: &str) -> *mut Error {
         code,
     };
     // SAFETY: XLA copies the message, and owns the error that it makes.
-    unsafe { (*frame.api).error_create.map_or(null_mut(), |create| create(&raw mut arguments)) }
+    unsafe {
+        let create = frame.api.as_ref().and_then(|api| api.error_create);
+        create.map_or(null_mut(), |create| create(&raw mut arguments))
+    }
 }
