@@ -3,7 +3,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
-from typing_extensions import disjoint_base
+from typing_extensions import CapsuleType, disjoint_base
 
 class _SupportsDLPack(Protocol):
     def __dlpack__(self, *, stream: Any = ...) -> Any: ...
@@ -470,3 +470,37 @@ def restore_ldlt_modification(
 ) -> LdltModification: ...
 def restore_modification(min_pivot_ratio: float, log_det_change: float) -> Modification: ...
 def forked() -> None: ...
+def xla_handlers() -> dict[str, CapsuleType]: ...
+
+# The address, and the strides from matrix to matrix, row to row, column to column.
+_Matrices: TypeAlias = tuple[int, int, int, int]
+_Vectors: TypeAlias = tuple[int, int]
+_Modified: TypeAlias = tuple[_Matrices, _Matrices, _Matrices, _Vectors, _Vectors]
+
+def modify_at(
+    dtype: str,
+    shape: tuple[int, int, int],
+    l: _Matrices,
+    v: _Matrices,
+    weights: _Vectors,
+    to: int,
+    ok: int,
+    upper: bool,
+    nan: bool,
+) -> None: ...
+def modify_vjp_at(
+    dtype: str,
+    shape: tuple[int, int, int],
+    given: _Modified,
+    cotangent: _Matrices,
+    to: tuple[_Matrices, _Matrices, _Vectors],
+    upper: bool,
+) -> None: ...
+def modify_jvp_at(
+    dtype: str,
+    shape: tuple[int, int, int],
+    given: _Modified,
+    tangents: tuple[_Matrices, _Matrices, _Vectors],
+    to: _Matrices,
+    upper: bool,
+) -> None: ...

@@ -15,11 +15,16 @@
 //! | `arrays`, `device`, `dlpack` | NumPy's arrays; arrays in the memory of a GPU; DLPack's structures |
 //! | `argument`, `indices`, `errors` | scalar arguments; indices; exceptions |
 //! | `threads`, `awake` | calls into the library without the GIL; the context `keep_awake` |
+//! | `foreign/` | calls from the programs of JAX and PyTorch, on memory that these describe |
+//! | `addresses` | calls with addresses of memory, for PyTorch |
+//! | `xla/` | handlers of XLA's custom calls, for JAX |
 //! | `current` | values whose end leaves the CUDA context as it is |
 
 #![deny(unsafe_code)]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
+#[allow(unsafe_code, reason = "memory that `cholupdate.torch` describes")]
+mod addresses;
 mod argument;
 #[allow(unsafe_code, reason = "views of memory that NumPy owns")]
 mod arrays;
@@ -35,6 +40,7 @@ mod dlpack;
 mod errors;
 mod extension;
 mod factor;
+mod foreign;
 mod functions;
 mod indices;
 mod interrupts;
@@ -52,10 +58,13 @@ mod solving;
 mod there;
 mod threads;
 mod triangle;
+mod xla;
 
 /// Rank-k updates and downdates of Cholesky factors.
 #[pyo3::pymodule(gil_used = false)]
 mod _cholupdate {
+    #[pymodule_export]
+    use crate::addresses::{modify_at, modify_jvp_at, modify_vjp_at};
     #[pymodule_export]
     use crate::awake::KeepAwake;
     #[pymodule_export]
@@ -85,6 +94,8 @@ mod _cholupdate {
 
     #[pymodule_export]
     use crate::threads::forked;
+    #[pymodule_export]
+    use crate::xla::xla_handlers;
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

@@ -1,0 +1,94 @@
+"""Custom calls for the primitives, and how they are divided among devices."""
+
+# The types of JAX's functions are known in part; mypy is strict here.
+# pyright: basic
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.ffi
+import jax.numpy as jnp
+from jax.interpreters import mlir
+
+from .._cholupdate import xla_handlers
+
+
+def register() -> None:
+    """Names the handlers of the extension module to XLA, as calls whose leading dimensions may be divided among devices."""
+    divisible = getattr(jax.ffi, "register_ffi_target_as_batch_partitionable", None)
+    for name, handler in xla_handlers().items():
+        jax.ffi.register_ffi_target(name, handler, platform="cpu", api_version=1)
+        if divisible is not None:
+            divisible(name)
+
+
+register()
+
+
+def sharding_rule(shapes: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]], owns: Sequence[int]) -> Any:
+    """Shardy's rule: leading dimensions are divided alike, all others are not divided.
+
+    `shapes` are those of operands and results, `owns` the numbers of their last dimensions that are not leading ones.
+    """
+    operands, results = shapes
+    lead = [max(extents) for extents in zip(*(shape[: len(shape) - own] for shape, own in zip(operands, owns)))]
+    sizes = list(lead)
+
+    def name(factor: int) -> str:
+        # Shardy's names: i to z, then z_1, z_2, …
+        letters = "ijklmnopqrstuvwxyz"
+        return letters[factor] if factor < len(letters) else f"z_{factor - len(letters) + 1}"
+
+    def of(shape: Sequence[int], own: int) -> str:
+        names = []
+        for at, extent in enumerate(shape):
+            if at < len(shape) - own and extent == lead[at]:
+                names.append(name(at))
+            else:
+                sizes.append(extent)
+                names.append(name(len(sizes) - 1))
+        return "[" + ", ".join(names) + "]"
+
+    mapped = [of(shape, own) for shape, own in zip([*operands, *results], owns)]
+    left, right = ", ".join(mapped[: len(operands)]), ", ".join(mapped[len(operands) :])
+    factors = ", ".join(f"{name(at)}={size}" for at, size in enumerate(sizes))
+    return mlir.ir.Attribute.parse(f"#sdy.op_sharding_rule<({left})->({right}) {{{factors}}}>")
+
+
+def is_divided(context: Any) -> bool:
+    """Whether XLA divides a program among devices, and not the program itself (`shard_map`)."""
+    mesh = context.module_context.axis_context
+    return isinstance(mesh, mlir.ShardingContext) and mesh.num_devices > 1
+
+
+def lowering(primitive: Any, owns: Sequence[int], *, in_place: bool) -> Any:
+    """The lowering rule of a primitive.
+
+    With `in_place` the first result is written over the first operand. XLA copies an operand that is used elsewhere; one that is
+    donated, or carried through a loop, is modified where it is.
+    """
+
+    def lower(context: Any, *operands: Any, **parameters: Any) -> Any:
+        shapes = ([x.shape for x in context.avals_in], [x.shape for x in context.avals_out])
+        of_results = [len(shape) - (len(shapes[0][0]) - owns[0]) for shape in shapes[1]]
+        lead = len(shapes[0][0]) - owns[0]
+        first, full = shapes[0][0], (*shapes[1][0][:lead], *shapes[0][0][lead:])
+        if first != full and is_divided(context):
+            # XLA divides a call as its first operand.
+            def of_all(x: Any, *others: Any) -> Any:
+                return primitive.bind(jnp.broadcast_to(x, full), *others, **parameters)
+
+            return mlir.lower_fun(of_all, multiple_results=True)(context, *operands)
+        attributes = {}
+        if lead:
+            attributes["mhlo.frontend_attributes"] = mlir.ir.DictAttr.get({"num_batch_dims": mlir.ir.StringAttr.get(str(lead))})
+            if getattr(jax.config, "jax_use_shardy_partitioner", False):
+                attributes["sdy.sharding_rule"] = sharding_rule(shapes, [*owns, *of_results])
+        more: dict[str, Any] = {"operand_output_aliases": {0: 0}} if in_place and shapes[0][0] == shapes[1][0] else {}
+        rule = jax.ffi.ffi_lowering(primitive.name, extra_attributes=attributes or None, **more)
+        return rule(context, *operands, **parameters)
+
+    return lower
