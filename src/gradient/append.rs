@@ -55,7 +55,7 @@ pub(super) fn pull<T: Real>(
     solve_lt(l.transpose(), cross.as_mut(), Par::Seq);
     let mut to = Mat::from_fn(order, order, |i, j| if i < j { T::ZERO } else { of_l[(i, j)] });
     subtract_lower(to.as_mut(), cross.as_ref(), s);
-    let half = T::ONE / (T::ONE + T::ONE);
+    let half = T::ONE / T::TWO;
     let corner = Mat::from_fn(more, more, |i, j| match i.cmp(&j) {
         core::cmp::Ordering::Less => T::ZERO,
         core::cmp::Ordering::Equal => half * twice[(i, i)],
@@ -85,7 +85,7 @@ pub(super) fn push<T: Real>(
     solve_l(d, change.as_mut(), Par::Seq);
     let mut change = change.transpose().to_owned();
     solve_l(d, change.as_mut(), Par::Seq);
-    let half = T::ONE / (T::ONE + T::ONE);
+    let half = T::ONE / T::TWO;
     let change = Mat::from_fn(more, more, |i, j| match i.cmp(&j) {
         core::cmp::Ordering::Less => T::ZERO,
         core::cmp::Ordering::Equal => half * change[(i, i)],

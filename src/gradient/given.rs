@@ -1,23 +1,24 @@
 //! Checks, and the derivatives of a modification with all that they work with.
 
-use super::kernels::Kernels;
 use super::modification::{Along, Given, Middle, To};
 use super::tangent::{Modified, Tangents};
-use super::tiles::{Memory, TILE};
 use crate::check::{extent, room};
 use crate::cpu::{Cpu, InPlace, Workspace};
 use crate::error::Error;
 use crate::operand::Operand;
+use crate::real::Real;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::buffer::Buffer;
+use cholupdate_kernels::gradient::tile::TILE;
 use faer::{MatMut, MatRef};
 
 /// As [`modify_vjp_into`](super::modify_vjp_into).
-pub(super) fn pull<T: Kernels + InPlace>(
+pub(super) fn pull<T: Real + InPlace>(
     of: &Modified<'_, T>,
     cotangent: MatRef<'_, T>,
     to: To<'_, T>,
     engine: &Cpu,
-    (memory, workspace): (&mut Memory<T>, &mut Workspace<T>),
+    (memory, workspace): (&mut Buffer<T>, &mut Workspace<T>),
 ) -> Result<(), Error> {
     check(of)?;
     let (n, k) = of.v.shape();
@@ -30,12 +31,12 @@ pub(super) fn pull<T: Kernels + InPlace>(
 }
 
 /// As [`modify_jvp_into`](super::modify_jvp_into).
-pub(super) fn push<T: Kernels + InPlace>(
+pub(super) fn push<T: Real + InPlace>(
     of: &Modified<'_, T>,
     along: &Tangents<'_, T>,
     to: MatMut<'_, T>,
     engine: &Cpu,
-    (memory, workspace): (&mut Memory<T>, &mut Workspace<T>),
+    (memory, workspace): (&mut Buffer<T>, &mut Workspace<T>),
 ) -> Result<(), Error> {
     check(of)?;
     check_tangents(of, along)?;
@@ -44,13 +45,13 @@ pub(super) fn push<T: Kernels + InPlace>(
     given(of, engine).push(along, to, memory, &mut Reflections { engine, workspace })
 }
 
-fn given<'a, T: Kernels>(of: &Modified<'a, T>, engine: &Cpu) -> Given<'a, T> {
+fn given<'a, T: Real>(of: &Modified<'a, T>, engine: &Cpu) -> Given<'a, T> {
     let Modified { l, new, v, weights } = *of;
     Given { l, new, v, weights, threads: engine.threads.par().degree() }
 }
 
 /// Checks L, L', V and w.
-pub(super) fn check<T: Kernels + InPlace>(of: &Modified<'_, T>) -> Result<(), Error> {
+pub(super) fn check<T: Real + InPlace>(of: &Modified<'_, T>) -> Result<(), Error> {
     let Modified { l, new, v, weights } = *of;
     let n = l.nrows();
     square("l", n, l)?;
@@ -67,10 +68,10 @@ pub(super) fn check<T: Kernels + InPlace>(of: &Modified<'_, T>) -> Result<(), Er
                 return Err(Error::NonFinite { argument, row: column, column });
             }
         }
-        if old < T::NULL {
+        if old < T::ZERO {
             return Err(Error::OutOfRange { argument: "l", rule: "of positive pivots" });
         }
-        if !(pivot > T::NULL) {
+        if !(pivot > T::ZERO) {
             return Err(Error::NotPositiveDefinite { column });
         }
     }
@@ -78,7 +79,7 @@ pub(super) fn check<T: Kernels + InPlace>(of: &Modified<'_, T>) -> Result<(), Er
 }
 
 /// Checks the tangents of L, V and w.
-pub(super) fn check_tangents<T: Kernels>(of: &Modified<'_, T>, along: &Tangents<'_, T>) -> Result<(), Error> {
+pub(super) fn check_tangents<T: Real>(of: &Modified<'_, T>, along: &Tangents<'_, T>) -> Result<(), Error> {
     let (n, k) = of.v.shape();
     square("tangents.l", n, along.l)?;
     extent("tangents.v", "rows", n, along.v.nrows())?;
@@ -98,7 +99,7 @@ struct Reflections<'a, T: InPlace> {
     workspace: &'a mut Workspace<T>,
 }
 
-impl<T: Kernels + InPlace> Middle<T> for Reflections<'_, T> {
+impl<T: Real + InPlace> Middle<T> for Reflections<'_, T> {
     fn factor(&mut self, l: MatRef<'_, T>, v: MatRef<'_, T>, to: MatMut<'_, T>) -> Result<(), Error> {
         let v = Operand::Host(v);
         T::modify_into(l, &v, Weights::Plus, to, self.engine, self.workspace).map(|_| ())

@@ -9,20 +9,20 @@
 //! In L̄ the derivatives of the two logarithms are subtracted before they are rounded: A'⁻¹ L = L⁻ᵀ − Z diag(w) Cᵀ.
 
 use super::given::{check, check_tangents, square};
-use super::kernels::Kernels;
 use super::modification::To;
 use super::solve::{lower, regular, subtract_lower};
 use super::tangent::{Modified, Tangents};
 use crate::check::extent;
 use crate::cpu::InPlace;
 use crate::error::Error;
+use crate::real::Real;
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place as solve_l, solve_upper_triangular_in_place as solve_lt,
 };
 use faer::{Mat, Par};
 
 /// Z, and C diag(w). (n × k each)
-fn solutions<T: Kernels + InPlace>(of: &Modified<'_, T>) -> Result<(Mat<T>, Mat<T>), Error> {
+fn solutions<T: Real + InPlace>(of: &Modified<'_, T>) -> Result<(Mat<T>, Mat<T>), Error> {
     check(of)?;
     regular(of.l)?;
     let mut z = of.v.to_owned();
@@ -38,7 +38,7 @@ fn solutions<T: Kernels + InPlace>(of: &Modified<'_, T>) -> Result<(Mat<T>, Mat<
 }
 
 /// As [`log_det_change_vjp`](super::log_det_change_vjp).
-pub(super) fn pull<T: Kernels + InPlace>(
+pub(super) fn pull<T: Real + InPlace>(
     of: &Modified<'_, T>,
     cotangent: T,
     to: To<'_, T>,
@@ -49,7 +49,7 @@ pub(super) fn pull<T: Kernels + InPlace>(
     extent("to.v", "columns", k, to.v.ncols())?;
     let To { mut l, mut v, weights } = to;
     for r in 0..k {
-        let mut sum = T::NULL;
+        let mut sum = T::ZERO;
         for i in 0..n {
             let once = cotangent * z[(i, r)];
             let twice = once + once;
@@ -59,19 +59,19 @@ pub(super) fn pull<T: Kernels + InPlace>(
         }
         weights[r] = sum;
     }
-    l.fill(T::NULL);
+    l.fill(T::ZERO);
     subtract_lower(l, z.as_ref(), c.transpose());
     Ok(())
 }
 
 /// As [`log_det_change_jvp`](super::log_det_change_jvp).
-pub(super) fn push<T: Kernels + InPlace>(of: &Modified<'_, T>, along: &Tangents<'_, T>) -> Result<T, Error> {
+pub(super) fn push<T: Real + InPlace>(of: &Modified<'_, T>, along: &Tangents<'_, T>) -> Result<T, Error> {
     let (z, c) = solutions(of)?;
     check_tangents(of, along)?;
     let through_l = lower(along.l, c.as_ref());
-    let mut sum = T::NULL;
+    let mut sum = T::ZERO;
     for r in 0..of.v.ncols() {
-        let (w, dw) = (of.weights.of(r), along.weights.map_or(T::NULL, |weights| weights[r]));
+        let (w, dw) = (of.weights.of(r), along.weights.map_or(T::ZERO, |weights| weights[r]));
         for i in 0..of.v.nrows() {
             let once = w * along.v[(i, r)] - through_l[(i, r)];
             sum += z[(i, r)] * (once + once + dw * of.v[(i, r)]);

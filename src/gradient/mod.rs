@@ -70,25 +70,18 @@
 //! | `modification` | stages of one sign each, V in tiles, and the cotangents and tangents of V and w |
 //! | `sweep`, `tangents` | the schedules over the panels of L, for reverse and for forward mode |
 //! | `parts`, `tiles` | rows divided among threads; the working memory |
-//! | `step` | the step of one column |
-//! | `eliminate`, `pull`, `push`, `diagonal` | the kernels: forward, back, with tangents, and on diagonal blocks |
-//! | `columns`, `lanes`, `kernels` | how they read a panel, registers, instruction sets |
+//! | `pack` | rows of a panel that are not contiguous |
 //! | `solve`, `log_det`, `append` | the other derivatives |
+//!
+//! The kernels are in `kernels/cpu/src/gradient/`.
 
 mod append;
-mod columns;
-mod diagonal;
-mod eliminate;
 mod given;
-mod kernels;
-mod lanes;
 mod log_det;
 mod modification;
+mod pack;
 mod parts;
-mod pull;
-mod push;
 mod solve;
-mod step;
 mod sweep;
 mod tangent;
 mod tangents;

@@ -1,10 +1,12 @@
 //! A modification by weights of both signs is two of one sign each, one after the other, with a factor in between.
 
-use super::kernels::Kernels;
 use super::sweep::Factors;
-use super::tiles::{Extents, Memory, Scratch, TILE};
+use super::tiles::{Extents, Scratch, at_least};
 use crate::error::Error;
+use crate::real::Real;
 use crate::sweep::weights::Weights;
+use cholupdate_kernels::buffer::Buffer;
+use cholupdate_kernels::gradient::tile::TILE;
 use faer::{MatMut, MatRef};
 
 /// Which columns of V a stage takes.
@@ -47,24 +49,20 @@ pub(super) trait Middle<T> {
     fn factor(&mut self, l: MatRef<'_, T>, v: MatRef<'_, T>, to: MatMut<'_, T>) -> Result<(), Error>;
 }
 
-impl<T: Kernels> Given<'_, T> {
+impl<T: Real> Given<'_, T> {
     fn weight(&self, column: usize) -> T {
-        match self.weights {
-            Weights::Plus => T::UNIT,
-            Weights::Minus => -T::UNIT,
-            Weights::Each(w) => w[column],
-        }
+        self.weights.of(column)
     }
 
     fn is_mixed(&self) -> bool {
         match self.weights {
-            Weights::Each(w) => w.iter().any(|&w| w > T::NULL) && w.iter().any(|&w| w < T::NULL),
+            Weights::Each(w) => w.iter().any(|&w| w > T::ZERO) && w.iter().any(|&w| w < T::ZERO),
             _ => false,
         }
     }
 
     fn takes(&self, stage: Stage, is_mixed: bool, column: usize) -> bool {
-        !is_mixed || (self.weight(column) < T::NULL) == (stage == Stage::Second)
+        !is_mixed || (self.weight(column) < T::ZERO) == (stage == Stage::Second)
     }
 
     fn extents(&self, stage: Stage, is_mixed: bool) -> Extents {
@@ -75,21 +73,21 @@ impl<T: Kernels> Given<'_, T> {
     /// √|w|, by which a column of V is scaled, or 1 for a weight of 0, which is the sign of such a column.
     fn scale(&self, column: usize) -> T {
         let w = self.weight(column);
-        if w == T::NULL { T::UNIT } else { w.magnitude().root() }
+        if w == T::ZERO { T::ONE } else { w.abs().sqrt() }
     }
 
     /// Writes V, scaled, to the state, and the signs; what goes with it is zero.
     fn load(&self, stage: Stage, is_mixed: bool, extents: Extents, scratch: &mut Scratch<'_, T>) {
-        scratch.state.fill(T::NULL);
+        scratch.state.fill(T::ZERO);
         let taken = (0..self.v.ncols()).filter(|&c| self.takes(stage, is_mixed, c));
         for (r, c) in taken.enumerate() {
             let (w, scale) = (self.weight(c), self.scale(c));
             scratch.signs[r] = match () {
-                () if w > T::NULL => T::UNIT,
-                () if w < T::NULL => -T::UNIT,
+                () if w > T::ZERO => T::ONE,
+                () if w < T::ZERO => -T::ONE,
                 () => w,
             };
-            scratch.sign_tangents[r] = T::NULL;
+            scratch.sign_tangents[r] = T::ZERO;
             fill(self.v, c, (2 * r, extents), scratch.state, |_, v| scale * v);
         }
     }
@@ -103,18 +101,18 @@ impl<T: Kernels> Given<'_, T> {
         scratch: &Scratch<'_, T>,
         to: &mut To<'_, T>,
     ) {
-        let half = T::UNIT / (T::UNIT + T::UNIT);
+        let half = T::ONE / T::TWO;
         let taken = (0..self.v.ncols()).filter(|&c| self.takes(stage, is_mixed, c));
         for (r, c) in taken.enumerate() {
-            let inverse = T::UNIT / self.scale(c);
+            let inverse = T::ONE / self.scale(c);
             // w / √|w|, without its rounding.
             let signed = scratch.signs[r] * self.scale(c);
-            let mut sum = T::NULL;
+            let mut sum = T::ZERO;
             for (t, tile) in scratch.state.chunks_exact(extents.tile()).enumerate() {
                 let q = &tile[(2 * r + 1) * TILE..][..TILE];
                 let rows = t * TILE..((t + 1) * TILE).min(extents.n);
                 for (i, &q) in rows.zip(q) {
-                    sum = sum + self.v[(i, c)] * q;
+                    sum += self.v[(i, c)] * q;
                     to.v[(i, c)] = signed * q;
                 }
             }
@@ -127,18 +125,18 @@ impl<T: Kernels> Given<'_, T> {
         &self,
         cotangent: MatRef<'_, T>,
         mut to: To<'_, T>,
-        memory: &mut Memory<T>,
+        memory: &mut Buffer<T>,
         middle: &mut impl Middle<T>,
     ) -> Result<(), Error> {
         let n = self.l.nrows();
         if self.v.ncols() == 0 || n == 0 {
-            to.weights.fill(T::NULL);
+            to.weights.fill(T::ZERO);
             copy_lower(cotangent, to.l);
             return Ok(());
         }
         let (first, threads) = (self.extents(Stage::First, self.is_mixed()), self.threads);
         if !self.is_mixed() {
-            let mut scratch = Scratch::new(memory.at_least(first.scratch::<T>()), first);
+            let mut scratch = Scratch::new(at_least(memory, first.scratch::<T>()), first);
             self.load(Stage::First, false, first, &mut scratch);
             let factors = Factors { l: self.l, new: self.new, extents: first, threads };
             factors.eliminate(&mut scratch);
@@ -170,19 +168,19 @@ impl<T: Kernels> Given<'_, T> {
     /// Memory for two matrices, the first of which is the factor between the stages, and the working memory of either stage.
     fn between<'m>(
         &self,
-        memory: &'m mut Memory<T>,
+        memory: &'m mut Buffer<T>,
         first: Extents,
         second: Extents,
         middle: &mut impl Middle<T>,
     ) -> Result<(&'m mut [T], &'m mut [T]), Error> {
         let n = first.n;
         let working = first.scratch::<T>().max(second.scratch::<T>()).max(n * first.k);
-        let (between, memory) = memory.at_least(2 * n * n + working).split_at_mut(2 * n * n);
+        let (between, memory) = at_least(memory, 2 * n * n + working).split_at_mut(2 * n * n);
         let v = &mut memory[..n * first.k];
         let taken = (0..self.v.ncols()).filter(|&c| self.takes(Stage::First, true, c));
         for (to, c) in v.chunks_exact_mut(n).zip(taken) {
             // The weight of a column that is 0 counts.
-            let scale = if self.weight(c) == T::NULL { T::NULL } else { self.scale(c) };
+            let scale = if self.weight(c) == T::ZERO { T::ZERO } else { self.scale(c) };
             to.iter_mut().zip(self.v.col(c).iter()).for_each(|(to, &v)| *to = scale * v);
         }
         let v = MatRef::from_column_major_slice(v, n, first.k);
@@ -196,7 +194,7 @@ impl<T: Kernels> Given<'_, T> {
         &self,
         along: Along<'_, T>,
         to: MatMut<'_, T>,
-        memory: &mut Memory<T>,
+        memory: &mut Buffer<T>,
         middle: &mut impl Middle<T>,
     ) -> Result<(), Error> {
         let n = self.l.nrows();
@@ -207,7 +205,7 @@ impl<T: Kernels> Given<'_, T> {
         let (is_mixed, threads) = (self.is_mixed(), self.threads);
         let first = self.extents(Stage::First, is_mixed);
         if !is_mixed {
-            let mut scratch = Scratch::new(memory.at_least(first.scratch::<T>()), first);
+            let mut scratch = Scratch::new(at_least(memory, first.scratch::<T>()), first);
             self.load_tangents(Stage::First, false, first, along, &mut scratch);
             Factors { l: self.l, new: self.new, extents: first, threads }.push(along.l, to, &mut scratch);
             return Ok(());
@@ -239,13 +237,13 @@ impl<T: Kernels> Given<'_, T> {
         scratch: &mut Scratch<'_, T>,
     ) {
         self.load(stage, is_mixed, extents, scratch);
-        let half = T::UNIT / (T::UNIT + T::UNIT);
+        let half = T::ONE / T::TWO;
         let taken = (0..self.v.ncols()).filter(|&c| self.takes(stage, is_mixed, c));
         for (r, c) in taken.enumerate() {
             let (w, scale) = (self.weight(c), self.scale(c));
-            let dw = along.weights.map_or(T::NULL, |dw| dw[c]);
-            let mut of_scale = T::NULL;
-            if w == T::NULL {
+            let dw = along.weights.map_or(T::ZERO, |dw| dw[c]);
+            let mut of_scale = T::ZERO;
+            if w == T::ZERO {
                 // A column of weight 0 does not enter, and its tangent does by the weight alone.
                 scratch.sign_tangents[r] = dw;
             } else {
@@ -258,7 +256,7 @@ impl<T: Kernels> Given<'_, T> {
 }
 
 /// Writes a function of column `c` of a matrix to column `r` of each tile, of which V and what goes with it have two for each of theirs.
-fn fill<T: Kernels>(
+fn fill<T: Real>(
     from: MatRef<'_, T>,
     c: usize,
     (r, extents): (usize, Extents),
@@ -275,10 +273,10 @@ fn fill<T: Kernels>(
 }
 
 /// Copies a lower triangle; zeros above it.
-pub(super) fn copy_lower<T: Kernels>(from: MatRef<'_, T>, mut to: MatMut<'_, T>) {
+pub(super) fn copy_lower<T: Real>(from: MatRef<'_, T>, mut to: MatMut<'_, T>) {
     for j in 0..to.ncols() {
         for i in 0..to.nrows() {
-            to[(i, j)] = if i < j { T::NULL } else { from[(i, j)] };
+            to[(i, j)] = if i < j { T::ZERO } else { from[(i, j)] };
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The rows below a diagonal block, divided into groups of tiles: one thread's part each.
 
-use super::lanes::Lanes;
-use super::tiles::{Extents, GROUP, TILE};
+use super::tiles::{Extents, GROUP};
+use crate::real::Real;
+use cholupdate_kernels::gradient::tile::TILE;
 use core::ops::Range;
 use faer::MatMut;
 use rayon::prelude::*;
@@ -24,7 +25,7 @@ pub(super) struct Whole<'a, T> {
     pub to: MatMut<'a, T>,
 }
 
-impl<T: Lanes> Part<'_, T> {
+impl<T: Real> Part<'_, T> {
     /// The rows of this group from row `start` on, which begins a tile.
     pub fn rows(&self, extents: Extents, start: usize) -> Range<usize> {
         let first = self.index * GROUP * TILE;
@@ -34,7 +35,7 @@ impl<T: Lanes> Part<'_, T> {
 }
 
 /// Does the work of every group, on several threads if that pays.
-pub(super) fn for_each_part<T: Lanes>(
+pub(super) fn for_each_part<T: Real>(
     whole: Whole<'_, T>,
     extents: Extents,
     threads: usize,

@@ -1,13 +1,16 @@
 //! A modification by columns of V of one sign, differentiated: the schedule over panels.
 
-use super::columns::{Columns, ColumnsMut, contiguous, pack, pack_diagonal, unpack};
-use super::diagonal::{EliminateDiagonal, PullDiagonal};
-use super::eliminate::Eliminate;
-use super::kernels::Kernels;
+use super::pack::{contiguous, pack, pack_diagonal, unpack};
 use super::parts::{Part, Whole, for_each_part, in_runs};
-use super::pull::{Pull, Totals};
-use super::step::{Step, row, signed};
-use super::tiles::{Extents, GROUP, MORE_SUMS, Scratch, TILE};
+use super::tiles::{Extents, GROUP, Scratch};
+use crate::real::Real;
+use cholupdate_kernels::gradient::columns::{Columns, ColumnsMut};
+use cholupdate_kernels::gradient::diagonal::{EliminateDiagonal, PullDiagonal};
+use cholupdate_kernels::gradient::eliminate::Eliminate;
+use cholupdate_kernels::gradient::pull::{Pull, Totals};
+use cholupdate_kernels::gradient::step::{Step, row, signed};
+use cholupdate_kernels::gradient::tile::{MORE_SUMS, TILE};
+use cholupdate_kernels::isa::Isa;
 use core::ops::Range;
 use faer::{MatMut, MatRef};
 
@@ -24,7 +27,7 @@ pub(super) struct Factors<'a, T> {
 /// Multiply-adds below a diagonal block from which on other threads are woken.
 const WORTH_SHARING: usize = 1 << 18;
 
-impl<T: Kernels> Factors<'_, T> {
+impl<T: Real> Factors<'_, T> {
     /// The columns of the panel that begins with column `start`.
     pub fn panel(&self, start: usize) -> Range<usize> {
         start..start + self.extents.panel_cols(start)
@@ -39,7 +42,7 @@ impl<T: Kernels> Factors<'_, T> {
 
     /// The pivots of L and L' in a panel.
     pub fn pivots(&self, panel: &Range<usize>) -> [(T, T); TILE] {
-        let mut pivots = [(T::UNIT, T::UNIT); TILE];
+        let mut pivots = [(T::ONE, T::ONE); TILE];
         let all = panel.clone().zip(&mut pivots);
         all.for_each(|(at, pivots)| *pivots = (self.l[(at, at)], self.new[(at, at)]));
         pivots
@@ -54,10 +57,10 @@ impl<T: Kernels> Factors<'_, T> {
 
     fn eliminate_panel(&self, panel: Range<usize>, scratch: &mut Scratch<'_, T>) {
         let Self { l, new, extents: Extents { n, k }, .. } = *self;
-        let (state, live) = (&mut *scratch.state, [T::UNIT; TILE]);
+        let (state, live) = (&mut *scratch.state, [T::ONE; TILE]);
         let (mut steps, a) = ([Step::none(); TILE], &mut scratch.coefficients[0][..panel.len() * k]);
         let [packed_l, packed_new] = two(scratch.diagonal, self.extents.packed());
-        T::eliminate_diagonal(EliminateDiagonal {
+        let work = EliminateDiagonal {
             pivots: &self.pivots(&panel)[..panel.len()],
             signs: scratch.signs,
             k,
@@ -66,7 +69,8 @@ impl<T: Kernels> Factors<'_, T> {
             tile: &mut state[panel.start / TILE * self.extents.tile()..][..self.extents.tile()],
             steps: &mut steps[..panel.len()],
             a,
-        });
+        };
+        T::eliminate_diagonal(Isa::detect(), work);
         if panel.end == n {
             return;
         }
@@ -84,7 +88,7 @@ impl<T: Kernels> Factors<'_, T> {
             in_runs(rows, contiguous(l) && contiguous(new), |rows, is_packed| {
                 let state = tiles(state, &rows, first, self.extents);
                 let [packed_l, packed_new] = two(packed, self.extents.packed());
-                T::eliminate(Eliminate {
+                let work = Eliminate {
                     steps,
                     a,
                     k,
@@ -92,7 +96,8 @@ impl<T: Kernels> Factors<'_, T> {
                     new: columns(new, &rows, &panel, is_packed, packed_new),
                     state,
                     live: &live,
-                });
+                };
+                T::eliminate(Isa::detect(), work);
             });
         });
     }
@@ -138,15 +143,13 @@ impl<T: Kernels> Factors<'_, T> {
             },
         );
         let totals = &mut scratch.totals[..panel.len() * each];
-        totals.fill(T::NULL);
+        totals.fill(T::ZERO);
         let first = panel.end / (GROUP * TILE);
         if panel.end < self.extents.n {
             for sums in scratch.sums.chunks_exact(self.extents.sums::<T>()).skip(first) {
-                T::add_up(Totals {
-                    sums: &sums[..panel.len() * self.extents.sums_each::<T>()],
-                    k,
-                    to: totals,
-                });
+                let work =
+                    Totals { sums: &sums[..panel.len() * self.extents.sums_each::<T>()], k, to: totals };
+                T::add_up(Isa::detect(), work);
             }
         }
         let tile = &mut scratch.state[diagonal_tile..][..self.extents.tile()];
@@ -155,9 +158,9 @@ impl<T: Kernels> Factors<'_, T> {
         let l = pack_diagonal(square(l, &panel), packed_l);
         let new = pack_diagonal(square(new, &panel), packed_new);
         let below_diagonal = pack_diagonal(square(cotangent, &panel), packed_cotangent);
-        let mut pivots = [T::NULL; TILE];
+        let mut pivots = [T::ZERO; TILE];
         panel.clone().zip(&mut pivots).for_each(|(at, pivot)| *pivot = cotangent[(at, at)]);
-        T::pull_diagonal(PullDiagonal {
+        let work = PullDiagonal {
             steps: &steps[..panel.len()],
             a,
             signed: with_signs,
@@ -170,7 +173,8 @@ impl<T: Kernels> Factors<'_, T> {
             tile,
             totals,
             sums: scratch.column,
-        });
+        };
+        T::pull_diagonal(Isa::detect(), work);
         finish_diagonal(packed_to, &pivots[..panel.len()]);
         unpack(packed_to, to.subrows_mut(panel.start, panel.len()));
     }
@@ -186,7 +190,7 @@ impl<T: Kernels> Factors<'_, T> {
     ) {
         let Self { l, new, extents, .. } = *self;
         let in_place = [l, new, cotangent, to.as_ref()].into_iter().all(contiguous);
-        let live = [T::UNIT; TILE];
+        let live = [T::ONE; TILE];
         for_each_part(Whole { to, ..whole }, extents, self.threads(panel), |part| {
             let rows = part.rows(extents, panel.end);
             let Part { index, state, sums, packed, mut to } = part;
@@ -194,13 +198,13 @@ impl<T: Kernels> Factors<'_, T> {
             let above = panel.start.saturating_sub(first).min(to.nrows());
             zero(to.as_mut().subrows_mut(0, above));
             if !rows.is_empty() {
-                sums[..panel.len() * extents.sums_each::<T>()].fill(T::NULL);
+                sums[..panel.len() * extents.sums_each::<T>()].fill(T::ZERO);
             }
             in_runs(rows, in_place, |rows, is_packed| {
                 let state = tiles(state, &rows, first, extents);
                 let [packed_l, packed_new, packed_cotangent, packed_to] = four(packed, extents.packed());
                 let mut to = to.as_mut().subrows_mut(rows.start - first, rows.len());
-                T::pull(Pull {
+                let work = Pull {
                     steps,
                     a,
                     signed: with_signs,
@@ -215,7 +219,8 @@ impl<T: Kernels> Factors<'_, T> {
                     state,
                     sums,
                     live: &live,
-                });
+                };
+                T::pull(Isa::detect(), work);
                 if is_packed {
                     unpack(packed_to, to);
                 }
@@ -230,7 +235,7 @@ pub(super) fn square<'a, T>(a: MatRef<'a, T>, panel: &Range<usize>) -> MatRef<'a
 }
 
 /// Rows of a panel, for a kernel.
-pub(super) fn columns<'a, T: Kernels>(
+pub(super) fn columns<'a, T: Real>(
     a: MatRef<'a, T>,
     rows: &Range<usize>,
     panel: &Range<usize>,
@@ -253,11 +258,11 @@ pub(super) fn tiles<'a, T>(
 }
 
 /// Writes zeros.
-pub(super) fn zero<T: Kernels>(to: MatMut<'_, T>) {
+pub(super) fn zero<T: Real>(to: MatMut<'_, T>) {
     for mut column in to.col_iter_mut() {
         match column.as_mut().try_as_col_major_mut() {
-            Some(column) => column.as_slice_mut().fill(T::NULL),
-            None => column.iter_mut().for_each(|x| *x = T::NULL),
+            Some(column) => column.as_slice_mut().fill(T::ZERO),
+            None => column.iter_mut().for_each(|x| *x = T::ZERO),
         }
     }
 }
@@ -276,9 +281,9 @@ pub(super) fn four<T>(all: &mut [T], each: usize) -> [&mut [T]; 4] {
 }
 
 /// Writes the diagonal of a packed diagonal block, and zeros above.
-pub(super) fn finish_diagonal<T: Kernels>(packed: &mut [T], pivots: &[T]) {
+pub(super) fn finish_diagonal<T: Real>(packed: &mut [T], pivots: &[T]) {
     for (j, (column, &pivot)) in packed.chunks_exact_mut(TILE).zip(pivots).enumerate() {
-        column[..j].fill(T::NULL);
+        column[..j].fill(T::ZERO);
         column[j] = pivot;
     }
 }

@@ -1,13 +1,16 @@
 //! The tangent of a modification by columns of V of one sign: the schedule over panels.
 
-use super::columns::{ColumnsMut, contiguous, pack_diagonal, unpack};
-use super::diagonal::PushDiagonal;
-use super::kernels::Kernels;
+use super::pack::{contiguous, pack_diagonal, unpack};
 use super::parts::{Part, Whole, for_each_part, in_runs};
-use super::push::Push;
-use super::step::Step;
 use super::sweep::{Factors, columns, finish_diagonal, four, square, tiles, zero};
-use super::tiles::{GROUP, Scratch, TILE};
+use super::tiles::{GROUP, Scratch};
+use crate::real::Real;
+use cholupdate_kernels::gradient::columns::ColumnsMut;
+use cholupdate_kernels::gradient::diagonal::PushDiagonal;
+use cholupdate_kernels::gradient::push::Push;
+use cholupdate_kernels::gradient::step::Step;
+use cholupdate_kernels::gradient::tile::TILE;
+use cholupdate_kernels::isa::Isa;
 use core::ops::Range;
 use faer::{MatMut, MatRef};
 
@@ -22,7 +25,7 @@ struct Steps<'a, T> {
     signed_tangents: &'a [T],
 }
 
-impl<T: Kernels> Factors<'_, T> {
+impl<T: Real> Factors<'_, T> {
     /// Pushes the tangent of L forward to that of L', which is written to `to` with zeros above the diagonal. The state holds V and its
     /// tangent.
     pub fn push(&self, tangent: MatRef<'_, T>, mut to: MatMut<'_, T>, scratch: &mut Scratch<'_, T>) {
@@ -42,12 +45,12 @@ impl<T: Kernels> Factors<'_, T> {
     ) {
         let Self { l, new, extents, .. } = *self;
         let k = extents.k;
-        let (mut steps, mut pivots) = ([Step::none(); TILE], [(T::NULL, T::NULL); TILE]);
+        let (mut steps, mut pivots) = ([Step::none(); TILE], [(T::ZERO, T::ZERO); TILE]);
         panel.clone().zip(&mut pivots).for_each(|(at, pivot)| pivot.0 = tangent[(at, at)]);
         let [a, with_signs, tangents, signed_tangents] =
             scratch.coefficients.each_mut().map(|all| &mut all[..panel.len() * k]);
         let [packed_l, packed_new, packed_tangent, packed_to] = four(scratch.diagonal, extents.packed());
-        T::push_diagonal(PushDiagonal {
+        let work = PushDiagonal {
             pivots: &self.pivots(&panel)[..panel.len()],
             pivot_tangents: &mut pivots[..panel.len()],
             signs: scratch.signs,
@@ -63,7 +66,8 @@ impl<T: Kernels> Factors<'_, T> {
             signed: with_signs,
             tangents,
             signed_tangents,
-        });
+        };
+        T::push_diagonal(Isa::detect(), work);
         finish_diagonal(packed_to, &pivots.map(|(_, alpha)| alpha)[..panel.len()]);
         unpack(packed_to, to.as_mut().subrows_mut(panel.start, panel.len()));
         let whole = Whole { state: scratch.state, sums: scratch.sums, packed: scratch.packed, to };
@@ -99,7 +103,7 @@ impl<T: Kernels> Factors<'_, T> {
                 let state = tiles(state, &rows, first, extents);
                 let [packed_l, packed_new, packed_tangent, packed_to] = four(packed, extents.packed());
                 let mut to = to.as_mut().subrows_mut(rows.start - first, rows.len());
-                T::push(Push {
+                let work = Push {
                     steps: steps.steps,
                     pivots: steps.pivots,
                     a: steps.a,
@@ -115,7 +119,8 @@ impl<T: Kernels> Factors<'_, T> {
                         false => ColumnsMut::View(to.as_mut()),
                     },
                     state,
-                });
+                };
+                T::push(Isa::detect(), work);
                 if is_packed {
                     unpack(packed_to, to);
                 }

@@ -1,17 +1,12 @@
 //! How V, its cotangent or tangent, and the working memory are laid out: tiles of rows, groups of tiles.
 
-use super::lanes::Lanes;
+use crate::real::Real;
+use cholupdate_kernels::buffer::Buffer;
+use cholupdate_kernels::gradient::tile::{LINE, MORE_SUMS, TILE};
 
-/// Rows of a tile, and columns of L in a panel: the diagonal block of a panel lies in one tile.
-pub(super) const TILE: usize = 32;
 /// Tiles of a group. A group is one thread's part, and its sums are added up by themselves, so that the result does not depend on the
 /// number of threads.
 pub(super) const GROUP: usize = 8;
-/// Sums over rows for each column, besides one for each column of V.
-pub(super) const MORE_SUMS: usize = 3;
-
-/// Bytes of the largest register, and of a line of the cache.
-pub(super) const LINE: usize = 64;
 
 /// Shapes of the working memory for a sweep over L (n × n) with V (n × k).
 #[derive(Clone, Copy)]
@@ -80,7 +75,7 @@ pub(super) struct Scratch<'a, T> {
     pub sign_tangents: &'a mut [T],
 }
 
-impl<'a, T: Lanes> Scratch<'a, T> {
+impl<'a, T: Real> Scratch<'a, T> {
     /// Divides memory of at least [`Extents::scratch`] scalars.
     pub fn new(memory: &'a mut [T], extents: Extents) -> Self {
         let mut rest = memory;
@@ -104,27 +99,8 @@ impl<'a, T: Lanes> Scratch<'a, T> {
     }
 }
 
-/// Memory that grows to the largest size that was asked for, and begins at a line of the cache.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Memory<T>(Vec<T>);
-
-impl<T> Memory<T> {
-    pub const fn new() -> Self {
-        Self(Vec::new())
-    }
-
-    /// This many scalars, of any value.
-    pub fn at_least(&mut self, len: usize) -> &mut [T]
-    where
-        T: Lanes,
-    {
-        let line = LINE / size_of::<T>();
-        if self.0.len() < len + line {
-            self.0.clear();
-            self.0.resize(len + line, T::NULL);
-        }
-        let past = self.0.as_ptr().addr() % LINE / size_of::<T>();
-        let start = if past == 0 { 0 } else { line - past };
-        &mut self.0[start..start + len]
-    }
+/// This many scalars of the working memory, of any value.
+pub(super) fn at_least<T: Real>(memory: &mut Buffer<T>, len: usize) -> &mut [T] {
+    memory.reserve(len);
+    &mut memory.as_mut_slice()[..len]
 }

@@ -6,19 +6,19 @@ use super::log_det;
 use super::modification::To;
 use super::solve;
 use super::tangent::{Modified, Tangents};
-use super::tiles::Memory;
 use crate::compiled::functions;
 use crate::cpu::{Cpu, Workspace};
 use crate::error::Error;
+use cholupdate_kernels::buffer::Buffer;
 use faer::{Mat, MatMut, MatRef};
 
 functions! {
     /// Derivatives of what is done with a factor.
     Gradients {
         pull_modification(of: &Modified<'_, Self>, cotangent: MatRef<'_, Self>, to: To<'_, Self>, engine: &Cpu,
-            memory: (&mut Memory<Self>, &mut Workspace<Self>)) -> Result<(), Error> = given::pull;
+            memory: (&mut Buffer<Self>, &mut Workspace<Self>)) -> Result<(), Error> = given::pull;
         push_modification(of: &Modified<'_, Self>, along: &Tangents<'_, Self>, to: MatMut<'_, Self>, engine: &Cpu,
-            memory: (&mut Memory<Self>, &mut Workspace<Self>)) -> Result<(), Error> = given::push;
+            memory: (&mut Buffer<Self>, &mut Workspace<Self>)) -> Result<(), Error> = given::push;
         pull_log_det(of: &Modified<'_, Self>, cotangent: Self, to: To<'_, Self>) -> Result<(), Error> = log_det::pull;
         push_log_det(of: &Modified<'_, Self>, along: &Tangents<'_, Self>) -> Result<Self, Error> = log_det::push;
         pull_solve(l: MatRef<'_, Self>, x: MatRef<'_, Self>, cotangent: MatRef<'_, Self>)

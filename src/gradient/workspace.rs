@@ -2,9 +2,9 @@
 
 use super::modification::To;
 use super::tangent::Cotangents;
-use super::tiles::Memory;
 use crate::cpu::Workspace;
 use crate::scalar::RealScalar;
+use cholupdate_kernels::buffer::Buffer;
 use faer::MatMut;
 
 /// Where the cotangents of L, V and w are written.
@@ -34,13 +34,13 @@ impl<'a, T> From<&'a mut Cotangents<T>> for CotangentsMut<'a, T> {
 /// size needed so far, and never shrinks.
 #[derive(Clone)]
 pub struct GradientWorkspace<T: RealScalar> {
-    memory: Memory<T>,
+    memory: Buffer<T>,
     sweep: Workspace<T>,
 }
 
 impl<T: RealScalar> Default for GradientWorkspace<T> {
     fn default() -> Self {
-        Self { memory: Memory::new(), sweep: Workspace::new() }
+        Self { memory: Buffer::default(), sweep: Workspace::new() }
     }
 }
 
@@ -57,7 +57,7 @@ impl<T: RealScalar> GradientWorkspace<T> {
         Self::default()
     }
 
-    pub(super) fn parts(&mut self) -> (&mut Memory<T>, &mut Workspace<T>) {
+    pub(super) fn parts(&mut self) -> (&mut Buffer<T>, &mut Workspace<T>) {
         (&mut self.memory, &mut self.sweep)
     }
 }

@@ -7,6 +7,7 @@
 //! | `isa` | the instruction set, detected at run time |
 //! | `sweep` | the two steps of a panel of L |
 //! | `batch` | steps on as many matrices as a register has lanes |
+//! | `gradient` | derivatives of a modification, on the rows of a panel of L |
 //! | `dense` | dense linear algebra by faer |
 //! | `rotation`, `squares` | a plane rotation of two columns; sums of squares of the rows of L |
 //! | `panel`, `steps`, `health`, `buffer` | what the kernels work on and report |
@@ -24,6 +25,7 @@ pub mod batch;
 pub mod buffer;
 pub mod compiled;
 pub mod dense;
+pub mod gradient;
 pub mod health;
 pub mod isa;
 pub mod number;

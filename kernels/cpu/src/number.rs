@@ -241,6 +241,8 @@ pub trait Float:
     fn register_len<S: Simd>() -> usize;
     fn vdiv<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
     fn vsqrt<S: Simd>(simd: S, a: Self::Vector<S>) -> Self::Vector<S>;
+    /// The sum of all lanes.
+    fn total<S: Simd>(simd: S, x: Self::Vector<S>) -> Self;
     /// a b + c, rounded once on every machine.
     fn exact_mul_add<S: Simd>(
         simd: S,

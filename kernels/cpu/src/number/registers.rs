@@ -44,6 +44,20 @@ macro_rules! repeated {
     };
 }
 
+/// The sum of all lanes of a register.
+#[cfg(not(target_arch = "aarch64"))]
+macro_rules! total {
+    ($simd:ident.$sum:ident($x:ident), $add:ident) => {
+        $simd.$sum($x)
+    };
+}
+#[cfg(target_arch = "aarch64")]
+macro_rules! total {
+    ($simd:ident.$sum:ident($x:ident), $add:ident) => {
+        $simd.$sum($simd.$add($x[0], $x[1]))
+    };
+}
+
 /// The items of [`Number`](crate::number::Number) that have a mask.
 #[cfg(not(target_arch = "aarch64"))]
 macro_rules! masked {
@@ -175,4 +189,4 @@ impl Lanes {
     }
 }
 
-pub(crate) use {compared, each, masked, repeated};
+pub(crate) use {compared, each, masked, repeated, total};

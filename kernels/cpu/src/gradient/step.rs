@@ -1,7 +1,7 @@
 //! The step that eliminates row j of V by column j of L: its numbers, and which column of V it interchanges with that of L.
 
-use super::lanes::Lanes;
-use super::tiles::TILE;
+use super::tile::TILE;
+use crate::number::Float;
 
 /// The numbers of one step. With the row a of V:
 ///
@@ -9,7 +9,7 @@ use super::tiles::TILE;
 /// α = √(l² + a S aᵀ)      β_i = (l_i + l'_i) / (l + α)      V_i ← V_i − β_i a
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step<T> {
+pub struct Step<T> {
     /// The pivot of L, or the entry of V that it is interchanged with.
     pub l: T,
     /// 1 / α, the pivot of L'.
@@ -22,20 +22,20 @@ pub(super) struct Step<T> {
     pub interchange: Option<(usize, T)>,
 }
 
-impl<T: Lanes> Step<T> {
+impl<T: Float> Step<T> {
     /// The step for the pivots l and α, and for the row a of V, which becomes that after the interchange.
     ///
     /// A column of V is interchanged with that of L where it outweighs it: otherwise what is left of V is the difference of numbers far
     /// larger than itself. Columns of one sign may be interchanged, those of plus.
     #[inline(always)]
     pub fn new(l: T, alpha: T, a: &mut [T], signs: &[T]) -> Self {
-        let two = T::UNIT + T::UNIT;
+        let two = T::TWO;
         let mut interchange = None;
         let mut largest = two * l;
         for (r, (&x, &sign)) in a.iter().zip(signs).enumerate() {
-            if x.magnitude() > largest && sign > T::NULL {
-                largest = x.magnitude();
-                interchange = Some((r, if x < T::NULL { -T::UNIT } else { T::UNIT }));
+            if x.abs() > largest && sign > T::ZERO {
+                largest = x.abs();
+                interchange = Some((r, if x < T::ZERO { -T::ONE } else { T::ONE }));
             }
         }
         let mut pivot = l;
@@ -45,8 +45,8 @@ impl<T: Lanes> Step<T> {
         }
         Self {
             l: pivot,
-            inverse: T::UNIT / alpha,
-            scale: T::UNIT / (pivot + alpha),
+            inverse: T::ONE / alpha,
+            scale: T::ONE / (pivot + alpha),
             ratio: pivot / alpha,
             interchange,
         }
@@ -54,30 +54,30 @@ impl<T: Lanes> Step<T> {
 
     /// A step that is not made yet.
     pub fn none() -> Self {
-        let zero = T::NULL;
+        let zero = T::ZERO;
         Self { l: zero, inverse: zero, scale: zero, ratio: zero, interchange: None }
     }
 }
 
 /// Row `row` of V (`half` 0) or of what goes with it (1) in a tile. (k)
 #[inline(always)]
-pub(super) fn row<T: Lanes>(tile: &[T], half: usize, row: usize, to: &mut [T]) {
+pub fn row<T: Float>(tile: &[T], half: usize, row: usize, to: &mut [T]) {
     to.iter_mut().zip(tile.chunks_exact(2 * TILE)).for_each(|(to, column)| *to = column[half * TILE + row]);
 }
 
 /// Writes such a row. (k)
 #[inline(always)]
-pub(super) fn set_row<T: Lanes>(tile: &mut [T], half: usize, row: usize, from: &[T]) {
+pub fn set_row<T: Float>(tile: &mut [T], half: usize, row: usize, from: &[T]) {
     tile.chunks_exact_mut(2 * TILE).zip(from).for_each(|(column, &x)| column[half * TILE + row] = x);
 }
 
 /// Products with the signs of the columns of V.
 #[inline(always)]
-pub(super) fn signed<T: Lanes>(a: &[T], signs: &[T], to: &mut [T]) {
+pub fn signed<T: Float>(a: &[T], signs: &[T], to: &mut [T]) {
     to.iter_mut().zip(a.iter().zip(signs)).for_each(|(to, (&a, &sign))| *to = sign * a);
 }
 
-impl<T: Lanes> Step<T> {
+impl<T: Float> Step<T> {
     /// The cotangents of the row of V, which replace their sums in `totals` (k + 3), and that of the pivot of L, from the cotangent of
     /// the pivot of L'.
     #[inline(always)]
@@ -86,7 +86,7 @@ impl<T: Lanes> Step<T> {
         let through_beta = more[2] * self.scale;
         let of_alpha = (pivot - more[1] + through_beta) * self.inverse;
         let mut of_l = more[0] + through_beta + of_alpha * self.l;
-        of_v.iter_mut().zip(a).for_each(|(q, &a)| *q = *q + of_alpha * a);
+        of_v.iter_mut().zip(a).for_each(|(q, &a)| *q += of_alpha * a);
         if let Some((r, sign)) = self.interchange {
             let other = core::mem::replace(&mut of_v[r], sign * of_l);
             of_l = other;
@@ -95,7 +95,7 @@ impl<T: Lanes> Step<T> {
     }
 }
 
-impl<T: Lanes> Step<T> {
+impl<T: Float> Step<T> {
     /// The tangents of l and α, from that of the pivot of L and the row da of V, which becomes that after the interchange. S da + dS a is
     /// written to `signed_tangents`.
     #[inline(always)]
@@ -110,11 +110,11 @@ impl<T: Lanes> Step<T> {
             let other = sign * da[r];
             da[r] = core::mem::replace(&mut pivot, other);
         }
-        let half = T::UNIT / (T::UNIT + T::UNIT);
+        let half = T::ONE / T::TWO;
         let mut sum = self.l * pivot;
         for (r, to) in signed_tangents.iter_mut().enumerate() {
             *to = signs[r] * da[r] + sign_tangents[r] * a[r];
-            sum = sum + (signs[r] * da[r] + half * sign_tangents[r] * a[r]) * a[r];
+            sum += (signs[r] * da[r] + half * sign_tangents[r] * a[r]) * a[r];
         }
         (pivot, sum * self.inverse)
     }

@@ -1,10 +1,10 @@
 //! The kernel that pushes tangents forward through the columns of a panel.
 
 use super::columns::{Columns, ColumnsMut};
-use super::eliminate::{chunk, registers, registers_mut};
-use super::lanes::Lanes;
+use super::eliminate::chunk;
 use super::step::Step;
-use super::tiles::TILE;
+use super::tile::{TILE, load, store};
+use crate::number::Float;
 use pulp::{Simd, WithSimd};
 
 /// V and its tangent of some tiles, taken through the columns of a panel:
@@ -15,24 +15,24 @@ use pulp::{Simd, WithSimd};
 /// V_i ← V_i − β_i a        dV_i ← dV_i − dβ_i a − β_i da
 /// ```
 pub struct Push<'a, T> {
-    pub(super) steps: &'a [Step<T>],
+    pub steps: &'a [Step<T>],
     /// The tangents of l and α of each step.
-    pub(super) pivots: &'a [(T, T)],
+    pub pivots: &'a [(T, T)],
     /// Rows of V at the steps, the same times the signs, their tangents, and S da + dS a. (columns × k)
-    pub(super) a: &'a [T],
-    pub(super) signed: &'a [T],
-    pub(super) tangents: &'a [T],
-    pub(super) signed_tangents: &'a [T],
-    pub(super) k: usize,
-    pub(super) l: Columns<'a, T>,
-    pub(super) new: Columns<'a, T>,
-    pub(super) tangent: Columns<'a, T>,
-    pub(super) to: ColumnsMut<'a, T>,
+    pub a: &'a [T],
+    pub signed: &'a [T],
+    pub tangents: &'a [T],
+    pub signed_tangents: &'a [T],
+    pub k: usize,
+    pub l: Columns<'a, T>,
+    pub new: Columns<'a, T>,
+    pub tangent: Columns<'a, T>,
+    pub to: ColumnsMut<'a, T>,
     /// (tiles, k, 2, TILE): V and dV of each column.
-    pub(super) state: &'a mut [T],
+    pub state: &'a mut [T],
 }
 
-impl<T: Lanes> WithSimd for Push<'_, T> {
+impl<T: Float> WithSimd for Push<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -44,7 +44,7 @@ impl<T: Lanes> WithSimd for Push<'_, T> {
     }
 }
 
-impl<T: Lanes> Push<'_, T> {
+impl<T: Float> Push<'_, T> {
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, simd: S) {
         let Self { steps, pivots, a, signed, tangents, signed_tangents, k, l, new, tangent, mut to, state } =
@@ -84,7 +84,7 @@ impl<T: Lanes> Push<'_, T> {
 
 /// One step, for the rows of `R` registers, with which all slices begin.
 #[inline(always)]
-pub(super) fn column<T: Lanes, S: Simd, const R: usize>(
+pub fn column<T: Float, S: Simd, const R: usize>(
     simd: S,
     (step, pivots): (&Step<T>, (T, T)),
     (a, da): (&[T], &[T]),
@@ -92,33 +92,33 @@ pub(super) fn column<T: Lanes, S: Simd, const R: usize>(
     (l, new, tangent, to): (&[T], &[T], &[T], &mut [T]),
     tile: &mut [T],
 ) {
-    let zero = T::splat(simd, T::NULL);
-    let (mut old, mut old_tangent) = (*registers::<T, S, R>(l), *registers::<T, S, R>(tangent));
+    let zero = T::splat(simd, T::ZERO);
+    let (mut old, mut old_tangent) = (load::<T, S, R>(simd, l), load::<T, S, R>(simd, tangent));
     if let Some((p, sign)) = step.interchange {
         let sign = T::splat(simd, sign);
         let halves = tile[2 * p * TILE..].chunks_mut(TILE).zip([&mut old, &mut old_tangent]);
         for (half, of_l) in halves {
-            let half = registers_mut::<T, S, R>(half);
+            let mut other = load::<T, S, R>(simd, half);
             for i in 0..R {
-                let other = T::times(simd, sign, half[i]);
-                half[i] = core::mem::replace(&mut of_l[i], other);
+                other[i] = T::vmul(simd, sign, other[i]);
             }
+            store::<T, S, R>(half, core::mem::replace(of_l, other));
         }
     }
-    let new = registers::<T, S, R>(new);
+    let new = load::<T, S, R>(simd, new);
     let [pivot, alpha_tangent, pivot_tangent] =
         [step.l, -pivots.1, pivots.0].map(|number| T::splat(simd, number));
     let mut sum = [zero; R];
     for i in 0..R {
-        sum[i] = T::fused(simd, pivot_tangent, old[i], T::times(simd, pivot, old_tangent[i]));
-        sum[i] = T::fused(simd, alpha_tangent, new[i], sum[i]);
+        sum[i] = T::mul_add(simd, pivot_tangent, old[i], T::vmul(simd, pivot, old_tangent[i]));
+        sum[i] = T::mul_add(simd, alpha_tangent, new[i], sum[i]);
     }
     for ((tile, &a), &da) in tile.chunks(2 * TILE).zip(signed).zip(signed_tangents) {
         let (v, dv) = tile.split_at(TILE);
-        let (v, dv) = (registers::<T, S, R>(v), registers::<T, S, R>(dv));
+        let (v, dv) = (load::<T, S, R>(simd, v), load::<T, S, R>(simd, dv));
         let (a, da) = (T::splat(simd, a), T::splat(simd, da));
         for i in 0..R {
-            sum[i] = T::fused(simd, da, v[i], T::fused(simd, a, dv[i], sum[i]));
+            sum[i] = T::mul_add(simd, da, v[i], T::mul_add(simd, a, dv[i], sum[i]));
         }
     }
     let (inverse, scale) = (T::splat(simd, step.inverse), T::splat(simd, step.scale));
@@ -126,21 +126,23 @@ pub(super) fn column<T: Lanes, S: Simd, const R: usize>(
     // Minus β and minus its tangent.
     let (mut beta, mut beta_tangent) = ([zero; R], [zero; R]);
     for i in 0..R {
-        sum[i] = T::times(simd, sum[i], inverse);
-        let factor = T::times(simd, T::plus(simd, old[i], new[i]), scale);
-        let change = T::fused(simd, factor, both, T::plus(simd, old_tangent[i], sum[i]));
-        beta[i] = T::minus(simd, zero, factor);
-        beta_tangent[i] = T::minus(simd, zero, T::times(simd, change, scale));
+        sum[i] = T::vmul(simd, sum[i], inverse);
+        let factor = T::vmul(simd, T::vadd(simd, old[i], new[i]), scale);
+        let change = T::mul_add(simd, factor, both, T::vadd(simd, old_tangent[i], sum[i]));
+        beta[i] = T::vsub(simd, zero, factor);
+        beta_tangent[i] = T::vsub(simd, zero, T::vmul(simd, change, scale));
     }
-    *registers_mut::<T, S, R>(to) = sum;
+    store::<T, S, R>(to, sum);
     for ((tile, &a), &da) in tile.chunks_mut(2 * TILE).zip(a).zip(da) {
-        let (v, dv) = tile.split_at_mut(TILE);
-        let (v, dv) = (registers_mut::<T, S, R>(v), registers_mut::<T, S, R>(dv));
+        let (of_v, of_dv) = tile.split_at_mut(TILE);
+        let (mut v, mut dv) = (load::<T, S, R>(simd, of_v), load::<T, S, R>(simd, of_dv));
         let (a, da) = (T::splat(simd, a), T::splat(simd, da));
         for i in 0..R {
-            v[i] = T::fused(simd, beta[i], a, v[i]);
-            dv[i] = T::fused(simd, beta_tangent[i], a, dv[i]);
-            dv[i] = T::fused(simd, beta[i], da, dv[i]);
+            v[i] = T::mul_add(simd, beta[i], a, v[i]);
+            dv[i] = T::mul_add(simd, beta_tangent[i], a, dv[i]);
+            dv[i] = T::mul_add(simd, beta[i], da, dv[i]);
         }
+        store::<T, S, R>(of_v, v);
+        store::<T, S, R>(of_dv, dv);
     }
 }

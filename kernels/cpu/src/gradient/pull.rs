@@ -1,10 +1,10 @@
 //! The kernel that pulls cotangents back through the columns of a panel, the last one first.
 
 use super::columns::{Columns, ColumnsMut};
-use super::eliminate::{chunk, registers, registers_mut};
-use super::lanes::Lanes;
+use super::eliminate::chunk;
 use super::step::Step;
-use super::tiles::{LINE, MORE_SUMS, TILE};
+use super::tile::{LINE, MORE_SUMS, TILE, load, store};
+use crate::number::Float;
 use pulp::{Simd, WithSimd};
 
 /// V and Q of some tiles, taken back through the columns of a panel. With l̄', Q' behind the step and l̄, Q before it,
@@ -16,23 +16,23 @@ use pulp::{Simd, WithSimd};
 ///
 /// and the sums over rows, for the cotangents of row j itself: Σ m_i V_i − β_i Q'_i, Σ m_i l_i, Σ m_i l'_i, Σ β_i d_i.
 pub struct Pull<'a, T> {
-    pub(super) steps: &'a [Step<T>],
+    pub steps: &'a [Step<T>],
     /// Rows of V at the steps, and the same times the signs. (columns × k)
-    pub(super) a: &'a [T],
-    pub(super) signed: &'a [T],
-    pub(super) k: usize,
-    pub(super) l: Columns<'a, T>,
-    pub(super) new: Columns<'a, T>,
-    pub(super) cotangent: Columns<'a, T>,
-    pub(super) to: ColumnsMut<'a, T>,
+    pub a: &'a [T],
+    pub signed: &'a [T],
+    pub k: usize,
+    pub l: Columns<'a, T>,
+    pub new: Columns<'a, T>,
+    pub cotangent: Columns<'a, T>,
+    pub to: ColumnsMut<'a, T>,
     /// (tiles, k, 2, TILE): V and Q of each column.
-    pub(super) state: &'a mut [T],
+    pub state: &'a mut [T],
     /// (columns, k + 3, lanes), to which is added.
-    pub(super) sums: &'a mut [T],
-    pub(super) live: &'a [T; TILE],
+    pub sums: &'a mut [T],
+    pub live: &'a [T; TILE],
 }
 
-impl<T: Lanes> WithSimd for Pull<'_, T> {
+impl<T: Float> WithSimd for Pull<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -44,7 +44,7 @@ impl<T: Lanes> WithSimd for Pull<'_, T> {
     }
 }
 
-impl<T: Lanes> Pull<'_, T> {
+impl<T: Float> Pull<'_, T> {
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, simd: S) {
         let Self { steps, a, signed, k, l, new, cotangent, mut to, state, sums, live } = self;
@@ -57,7 +57,7 @@ impl<T: Lanes> Pull<'_, T> {
                 let (a, signed) = (&a[j * k..][..k], &signed[j * k..][..k]);
                 let (next, ahead) =
                     if j > 0 { (j - 1, first) } else { (steps.len() - 1, first + self::chunk::<T>(k)) };
-                let sums = T::vectors_mut::<S>(&mut sums[j * each..][..each]);
+                let sums = &mut sums[j * each..][..each];
                 let fetched = [l, new, cotangent].map(|columns| columns.ahead(next, ahead));
                 let written = to.ahead(next, ahead);
                 let [l, new, cotangent] = [l, new, cotangent].map(|columns| columns.column(j, first));
@@ -85,95 +85,98 @@ impl<T: Lanes> Pull<'_, T> {
 
 /// One step, for the rows of `R` registers, with which all slices begin.
 #[inline(always)]
-pub(super) fn column<T: Lanes, S: Simd, const R: usize>(
+pub fn column<T: Float, S: Simd, const R: usize>(
     simd: S,
     step: &Step<T>,
     (a, signed): (&[T], &[T]),
     (l, new, cotangent, to): (&[T], &[T], &[T], &mut [T]),
     tile: &mut [T],
-    sums: &mut [T::Vector<S>],
+    sums: &mut [T],
     live: &[T],
 ) {
-    let k = a.len();
-    let zero = T::splat(simd, T::NULL);
+    let lanes = T::lanes::<S>();
+    let (of_v, of_pivots) = sums.split_at_mut(a.len() * lanes);
+    let zero = T::splat(simd, T::ZERO);
     let (scale, inverse) = (T::splat(simd, step.scale), T::splat(simd, step.inverse));
-    let new = registers::<T, S, R>(new);
-    let mut old = *registers::<T, S, R>(l);
+    let (mut old, new) = (load::<T, S, R>(simd, l), load::<T, S, R>(simd, new));
     if step.interchange.is_some() {
         // l stands in V. The entry of V that it was interchanged with comes from what the step has made of them.
         let mut dot = [zero; R];
         for (r, &a) in signed.iter().enumerate() {
-            let v = registers::<T, S, R>(&tile[2 * r * TILE..]);
+            let v = load::<T, S, R>(simd, &tile[2 * r * TILE..]);
             let a = T::splat(simd, a);
             for i in 0..R {
-                dot[i] = T::fused(simd, a, v[i], dot[i]);
+                dot[i] = T::mul_add(simd, a, v[i], dot[i]);
             }
         }
-        let (pivot, live) = (T::splat(simd, step.l), registers::<T, S, R>(live));
+        let (pivot, live) = (T::splat(simd, step.l), load::<T, S, R>(simd, live));
         for i in 0..R {
-            let sum = T::minus(simd, T::times(simd, pivot, new[i]), dot[i]);
-            old[i] = T::times(simd, T::times(simd, sum, inverse), live[i]);
+            let sum = T::vsub(simd, T::vmul(simd, pivot, new[i]), dot[i]);
+            old[i] = T::vmul(simd, T::vmul(simd, sum, inverse), live[i]);
         }
     }
     let mut d = [zero; R];
     for (r, &a) in signed.iter().enumerate() {
-        let q = registers::<T, S, R>(&tile[(2 * r + 1) * TILE..]);
+        let q = load::<T, S, R>(simd, &tile[(2 * r + 1) * TILE..]);
         let a = T::splat(simd, a);
         for i in 0..R {
-            d[i] = T::fused(simd, a, q[i], d[i]);
+            d[i] = T::mul_add(simd, a, q[i], d[i]);
         }
     }
     let (mut beta, mut less, mut m) = ([zero; R], [zero; R], [zero; R]);
     let mut before = [zero; R];
-    let (mut with_old, mut with_new, mut with_beta) = (sums[k], sums[k + 1], sums[k + 2]);
-    let cotangent = registers::<T, S, R>(cotangent);
+    let [mut with_old, mut with_new, mut with_beta] = load::<T, S, MORE_SUMS>(simd, of_pivots);
+    let cotangent = load::<T, S, R>(simd, cotangent);
     let ratio = T::splat(simd, step.ratio);
     for i in 0..R {
-        beta[i] = T::times(simd, T::plus(simd, old[i], new[i]), scale);
-        less[i] = T::minus(simd, zero, beta[i]);
-        let along = T::times(simd, d[i], scale);
-        let left = T::minus(simd, cotangent[i], along);
-        m[i] = T::times(simd, left, inverse);
-        before[i] = T::minus(simd, T::times(simd, ratio, left), along);
-        with_old = T::fused(simd, m[i], old[i], with_old);
-        with_new = T::fused(simd, m[i], new[i], with_new);
-        with_beta = T::fused(simd, beta[i], d[i], with_beta);
+        beta[i] = T::vmul(simd, T::vadd(simd, old[i], new[i]), scale);
+        less[i] = T::vsub(simd, zero, beta[i]);
+        let along = T::vmul(simd, d[i], scale);
+        let left = T::vsub(simd, cotangent[i], along);
+        m[i] = T::vmul(simd, left, inverse);
+        before[i] = T::vsub(simd, T::vmul(simd, ratio, left), along);
+        with_old = T::mul_add(simd, m[i], old[i], with_old);
+        with_new = T::mul_add(simd, m[i], new[i], with_new);
+        with_beta = T::mul_add(simd, beta[i], d[i], with_beta);
     }
-    (sums[k], sums[k + 1], sums[k + 2]) = (with_old, with_new, with_beta);
-    for ((tile, &a), sum) in tile.chunks_mut(2 * TILE).zip(a).zip(&mut *sums) {
-        let (v, q) = tile.split_at_mut(TILE);
-        let (v, q) = (registers_mut::<T, S, R>(v), registers_mut::<T, S, R>(q));
+    store::<T, S, MORE_SUMS>(of_pivots, [with_old, with_new, with_beta]);
+    for ((tile, &a), sum) in tile.chunks_mut(2 * TILE).zip(a).zip(of_v.chunks_exact_mut(lanes)) {
+        let (of_v, of_q) = tile.split_at_mut(TILE);
+        let (mut v, mut q) = (load::<T, S, R>(simd, of_v), load::<T, S, R>(simd, of_q));
         let a = T::splat(simd, a);
-        let mut total = *sum;
+        let [mut total] = load::<T, S, 1>(simd, sum);
         for i in 0..R {
-            v[i] = T::fused(simd, beta[i], a, v[i]);
-            total = T::fused(simd, m[i], v[i], total);
-            total = T::fused(simd, less[i], q[i], total);
-            q[i] = T::fused(simd, m[i], a, q[i]);
+            v[i] = T::mul_add(simd, beta[i], a, v[i]);
+            total = T::mul_add(simd, m[i], v[i], total);
+            total = T::mul_add(simd, less[i], q[i], total);
+            q[i] = T::mul_add(simd, m[i], a, q[i]);
         }
-        *sum = total;
+        store::<T, S, R>(of_v, v);
+        store::<T, S, R>(of_q, q);
+        store::<T, S, 1>(sum, [total]);
     }
     if let Some((p, sign)) = step.interchange {
-        let (v, q) = tile[2 * p * TILE..].split_at_mut(TILE);
-        let (v, q) = (registers_mut::<T, S, R>(v), registers_mut::<T, S, R>(q));
+        let (of_v, of_q) = tile[2 * p * TILE..].split_at_mut(TILE);
         let sign = T::splat(simd, sign);
+        let other = load::<T, S, R>(simd, of_q);
         for i in 0..R {
-            v[i] = T::times(simd, sign, old[i]);
-            let other = T::times(simd, sign, before[i]);
-            before[i] = core::mem::replace(&mut q[i], other);
+            old[i] = T::vmul(simd, sign, old[i]);
+            before[i] = T::vmul(simd, sign, before[i]);
         }
+        store::<T, S, R>(of_v, old);
+        store::<T, S, R>(of_q, core::mem::replace(&mut before, other));
     }
-    *registers_mut::<T, S, R>(to) = before;
+    store::<T, S, R>(to, before);
 }
 
 /// Adds up the registers of sums: to (columns × (k + 3)) is added what they hold.
 pub struct Totals<'a, T> {
-    pub(super) sums: &'a [T],
-    pub(super) k: usize,
-    pub(super) to: &'a mut [T],
+    pub sums: &'a [T],
+    pub k: usize,
+    pub to: &'a mut [T],
 }
 
-impl<T: Lanes> WithSimd for Totals<'_, T> {
+impl<T: Float> WithSimd for Totals<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -181,9 +184,16 @@ impl<T: Lanes> WithSimd for Totals<'_, T> {
         let each = (self.k + MORE_SUMS) * LINE / size_of::<T>();
         let columns = self.sums.chunks_exact(each).zip(self.to.chunks_exact_mut(self.k + MORE_SUMS));
         for (sums, to) in columns {
-            for (to, &sum) in to.iter_mut().zip(T::vectors::<S>(sums)) {
-                *to = *to + T::total(simd, sum);
-            }
+            add_registers(simd, sums, to);
         }
+    }
+}
+
+/// Adds the sum of each register to a number.
+#[inline(always)]
+pub fn add_registers<T: Float, S: Simd>(simd: S, sums: &[T], to: &mut [T]) {
+    for (to, sum) in to.iter_mut().zip(sums.chunks_exact(T::lanes::<S>())) {
+        let [sum] = load::<T, S, 1>(simd, sum);
+        *to += T::total(simd, sum);
     }
 }

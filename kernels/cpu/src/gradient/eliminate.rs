@@ -1,33 +1,33 @@
 //! The kernel that takes V through the columns of a panel: V_i ← V_i − β_i a.
 
 use super::columns::Columns;
-use super::lanes::Lanes;
 use super::step::Step;
-use super::tiles::TILE;
+use super::tile::{TILE, load, store};
+use crate::number::Float;
 use pulp::{Simd, WithSimd};
 
 /// V of some tiles, taken through the columns of a panel.
 pub struct Eliminate<'a, T> {
-    pub(super) steps: &'a [Step<T>],
+    pub steps: &'a [Step<T>],
     /// Rows of V at the steps. (columns × k)
-    pub(super) a: &'a [T],
-    pub(super) k: usize,
-    pub(super) l: Columns<'a, T>,
-    pub(super) new: Columns<'a, T>,
+    pub a: &'a [T],
+    pub k: usize,
+    pub l: Columns<'a, T>,
+    pub new: Columns<'a, T>,
     /// (tiles, k, 2, TILE): the first TILE of each column are V.
-    pub(super) state: &'a mut [T],
+    pub state: &'a mut [T],
     /// 1 for the rows of the tile that the step changes, 0 for the others.
-    pub(super) live: &'a [T; TILE],
+    pub live: &'a [T; TILE],
 }
 
 /// Tiles that go through a panel together: as many as the first-level cache holds.
 #[inline(always)]
-pub(super) fn chunk<T>(k: usize) -> usize {
+pub fn chunk<T>(k: usize) -> usize {
     const BYTES: usize = 1 << 14;
     (BYTES / (2 * k * TILE * size_of::<T>())).max(1)
 }
 
-impl<T: Lanes> WithSimd for Eliminate<'_, T> {
+impl<T: Float> WithSimd for Eliminate<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -39,7 +39,7 @@ impl<T: Lanes> WithSimd for Eliminate<'_, T> {
     }
 }
 
-impl<T: Lanes> Eliminate<'_, T> {
+impl<T: Float> Eliminate<'_, T> {
     /// `R`: registers of rows at a time.
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, simd: S) {
@@ -74,7 +74,7 @@ impl<T: Lanes> Eliminate<'_, T> {
 /// One step, for the rows of `R` registers, with which all slices begin. `live` is 1 for the rows that the step changes, 0 for the
 /// others.
 #[inline(always)]
-pub(super) fn column<T: Lanes, S: Simd, const R: usize>(
+pub fn column<T: Float, S: Simd, const R: usize>(
     simd: S,
     step: &Step<T>,
     a: &[T],
@@ -82,45 +82,28 @@ pub(super) fn column<T: Lanes, S: Simd, const R: usize>(
     tile: &mut [T],
     live: &[T],
 ) {
-    let (mut old, new) = (*registers::<T, S, R>(l), registers::<T, S, R>(new));
+    let (mut old, new) = (load::<T, S, R>(simd, l), load::<T, S, R>(simd, new));
     if let Some((p, sign)) = step.interchange {
-        let (sign, live) = (T::splat(simd, sign), registers::<T, S, R>(live));
-        let v = registers_mut::<T, S, R>(&mut tile[2 * p * TILE..]);
+        let (sign, live) = (T::splat(simd, sign), load::<T, S, R>(simd, live));
+        let v = &mut tile[2 * p * TILE..];
+        let mut other = load::<T, S, R>(simd, v);
         for i in 0..R {
-            let other = T::times(simd, T::times(simd, sign, v[i]), live[i]);
-            v[i] = core::mem::replace(&mut old[i], other);
+            other[i] = T::vmul(simd, T::vmul(simd, sign, other[i]), live[i]);
         }
+        store::<T, S, R>(v, core::mem::replace(&mut old, other));
     }
     // Minus β.
-    let mut beta = [T::splat(simd, T::NULL); R];
+    let mut beta = [T::splat(simd, T::ZERO); R];
     let scale = T::splat(simd, step.scale);
     for i in 0..R {
-        let sum = T::plus(simd, old[i], new[i]);
-        beta[i] = T::minus(simd, beta[i], T::times(simd, sum, scale));
+        let sum = T::vadd(simd, old[i], new[i]);
+        beta[i] = T::vsub(simd, beta[i], T::vmul(simd, sum, scale));
     }
-    for (v, &a) in tile.chunks_mut(2 * TILE).zip(a) {
-        let v = registers_mut::<T, S, R>(v);
-        let a = T::splat(simd, a);
+    for (column, &a) in tile.chunks_mut(2 * TILE).zip(a) {
+        let (mut v, a) = (load::<T, S, R>(simd, column), T::splat(simd, a));
         for i in 0..R {
-            v[i] = T::fused(simd, beta[i], a, v[i]);
+            v[i] = T::mul_add(simd, beta[i], a, v[i]);
         }
-    }
-}
-
-/// The registers with which a slice begins.
-#[inline(always)]
-pub(super) fn registers<T: Lanes, S: Simd, const R: usize>(x: &[T]) -> &[T::Vector<S>; R] {
-    match T::vectors::<S>(&x[..R * T::lanes::<S>()]).first_chunk() {
-        Some(registers) => registers,
-        None => unreachable!("a slice of R registers has R registers"),
-    }
-}
-
-/// The same, to be written.
-#[inline(always)]
-pub(super) fn registers_mut<T: Lanes, S: Simd, const R: usize>(x: &mut [T]) -> &mut [T::Vector<S>; R] {
-    match T::vectors_mut::<S>(&mut x[..R * T::lanes::<S>()]).first_chunk_mut() {
-        Some(registers) => registers,
-        None => unreachable!("a slice of R registers has R registers"),
+        store::<T, S, R>(column, v);
     }
 }

@@ -1,30 +1,30 @@
 //! The kernels on the diagonal block of a panel, where each step waits for the sums of the one before.
 
 use super::eliminate;
-use super::lanes::Lanes;
 use super::pull;
 use super::push;
 use super::step::{Step, row, set_row, signed};
-use super::tiles::{MORE_SUMS, TILE};
+use super::tile::{MORE_SUMS, TILE};
+use crate::number::Float;
 use pulp::{Simd, WithSimd};
 
 /// Makes the steps of a panel, and takes V of the diagonal tile through them.
 pub struct EliminateDiagonal<'a, T> {
     /// The pivots of L and L' of each column.
-    pub(super) pivots: &'a [(T, T)],
-    pub(super) signs: &'a [T],
-    pub(super) k: usize,
+    pub pivots: &'a [(T, T)],
+    pub signs: &'a [T],
+    pub k: usize,
     /// Packed, without the diagonal. (TILE × columns)
-    pub(super) l: &'a [T],
-    pub(super) new: &'a [T],
+    pub l: &'a [T],
+    pub new: &'a [T],
     /// (k, 2, TILE)
-    pub(super) tile: &'a mut [T],
-    pub(super) steps: &'a mut [Step<T>],
+    pub tile: &'a mut [T],
+    pub steps: &'a mut [Step<T>],
     /// (columns × k)
-    pub(super) a: &'a mut [T],
+    pub a: &'a mut [T],
 }
 
-impl<T: Lanes> WithSimd for EliminateDiagonal<'_, T> {
+impl<T: Float> WithSimd for EliminateDiagonal<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -36,7 +36,7 @@ impl<T: Lanes> WithSimd for EliminateDiagonal<'_, T> {
     }
 }
 
-impl<T: Lanes> EliminateDiagonal<'_, T> {
+impl<T: Float> EliminateDiagonal<'_, T> {
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, simd: S) {
         let Self { pivots, signs, k, l, new, tile, steps, a } = self;
@@ -63,26 +63,26 @@ impl<T: Lanes> EliminateDiagonal<'_, T> {
 
 /// Takes V and Q of the diagonal tile back through the steps of a panel.
 pub struct PullDiagonal<'a, T> {
-    pub(super) steps: &'a [Step<T>],
-    pub(super) a: &'a [T],
-    pub(super) signed: &'a [T],
-    pub(super) k: usize,
+    pub steps: &'a [Step<T>],
+    pub a: &'a [T],
+    pub signed: &'a [T],
+    pub k: usize,
     /// Packed, without the diagonal. (TILE × columns)
-    pub(super) l: &'a [T],
-    pub(super) new: &'a [T],
-    pub(super) cotangent: &'a [T],
+    pub l: &'a [T],
+    pub new: &'a [T],
+    pub cotangent: &'a [T],
     /// The cotangents of the pivots of L', which become those of the pivots of L.
-    pub(super) pivots: &'a mut [T],
-    pub(super) to: &'a mut [T],
+    pub pivots: &'a mut [T],
+    pub to: &'a mut [T],
     /// (k, 2, TILE)
-    pub(super) tile: &'a mut [T],
+    pub tile: &'a mut [T],
     /// The sums of the rows below. (columns × (k + 3))
-    pub(super) totals: &'a mut [T],
+    pub totals: &'a mut [T],
     /// Registers for the sums of one column.
-    pub(super) sums: &'a mut [T],
+    pub sums: &'a mut [T],
 }
 
-impl<T: Lanes> WithSimd for PullDiagonal<'_, T> {
+impl<T: Float> WithSimd for PullDiagonal<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -94,7 +94,7 @@ impl<T: Lanes> WithSimd for PullDiagonal<'_, T> {
     }
 }
 
-impl<T: Lanes> PullDiagonal<'_, T> {
+impl<T: Float> PullDiagonal<'_, T> {
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, simd: S) {
         let Self { steps, a, signed, k, l, new, cotangent, pivots, to, tile, totals, sums } = self;
@@ -104,15 +104,15 @@ impl<T: Lanes> PullDiagonal<'_, T> {
             let (kept, live) = (Kept::new(step, j, tile), below(step, j));
             let (l, new, cotangent) = (&l[column.clone()], &new[column.clone()], &cotangent[column.clone()]);
             let to = &mut to[column];
-            let sums = &mut T::vectors_mut::<S>(sums)[..k + MORE_SUMS];
-            sums.fill(T::splat(simd, T::NULL));
+            let sums = &mut sums[..(k + MORE_SUMS) * T::lanes::<S>()];
+            sums.fill(T::ZERO);
             for at in (0..TILE).step_by(R * T::lanes::<S>()) {
                 let entries = (&l[at..], &new[at..], &cotangent[at..], &mut to[at..]);
                 pull::column::<T, S, R>(simd, step, (a, signed), entries, &mut tile[at..], sums, &live[at..]);
             }
             kept.restore(j, tile);
             let totals = &mut totals[j * (k + MORE_SUMS)..][..k + MORE_SUMS];
-            totals.iter_mut().zip(&*sums).for_each(|(to, &sum)| *to = *to + T::total(simd, sum));
+            pull::add_registers(simd, sums, totals);
             pivots[j] = step.pull_row(pivots[j], a, totals);
             set_row(tile, 1, j, &totals[..k]);
         }
@@ -122,28 +122,28 @@ impl<T: Lanes> PullDiagonal<'_, T> {
 /// Makes the steps of a panel and their tangents, and takes V and dV of the diagonal tile through them.
 pub struct PushDiagonal<'a, T> {
     /// The pivots of L and L' of each column.
-    pub(super) pivots: &'a [(T, T)],
+    pub pivots: &'a [(T, T)],
     /// The tangents of the pivots of L, which become those of the l and α of each step.
-    pub(super) pivot_tangents: &'a mut [(T, T)],
-    pub(super) signs: &'a [T],
-    pub(super) sign_tangents: &'a [T],
-    pub(super) k: usize,
+    pub pivot_tangents: &'a mut [(T, T)],
+    pub signs: &'a [T],
+    pub sign_tangents: &'a [T],
+    pub k: usize,
     /// Packed, without the diagonal. (TILE × columns)
-    pub(super) l: &'a [T],
-    pub(super) new: &'a [T],
-    pub(super) tangent: &'a [T],
-    pub(super) to: &'a mut [T],
+    pub l: &'a [T],
+    pub new: &'a [T],
+    pub tangent: &'a [T],
+    pub to: &'a mut [T],
     /// (k, 2, TILE)
-    pub(super) tile: &'a mut [T],
-    pub(super) steps: &'a mut [Step<T>],
+    pub tile: &'a mut [T],
+    pub steps: &'a mut [Step<T>],
     /// (columns × k)
-    pub(super) a: &'a mut [T],
-    pub(super) signed: &'a mut [T],
-    pub(super) tangents: &'a mut [T],
-    pub(super) signed_tangents: &'a mut [T],
+    pub a: &'a mut [T],
+    pub signed: &'a mut [T],
+    pub tangents: &'a mut [T],
+    pub signed_tangents: &'a mut [T],
 }
 
-impl<T: Lanes> WithSimd for PushDiagonal<'_, T> {
+impl<T: Float> WithSimd for PushDiagonal<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -155,7 +155,7 @@ impl<T: Lanes> WithSimd for PushDiagonal<'_, T> {
     }
 }
 
-impl<T: Lanes> PushDiagonal<'_, T> {
+impl<T: Float> PushDiagonal<'_, T> {
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, simd: S) {
         let Self { pivots, pivot_tangents, k, l, new, tangent, to, tile, steps, .. } = self;
@@ -187,10 +187,10 @@ impl<T: Lanes> PushDiagonal<'_, T> {
 
 /// 1 for the rows of a tile below row j, 0 for the others; of a step without an interchange nobody asks.
 #[inline(always)]
-fn below<T: Lanes>(step: &Step<T>, j: usize) -> [T; TILE] {
-    let mut live = [T::UNIT; TILE];
+fn below<T: Float>(step: &Step<T>, j: usize) -> [T; TILE] {
+    let mut live = [T::ONE; TILE];
     if step.interchange.is_some() {
-        live[..=j].fill(T::NULL);
+        live[..=j].fill(T::ZERO);
     }
     live
 }
@@ -201,10 +201,10 @@ struct Kept<T> {
     entries: [T; TILE],
 }
 
-impl<T: Lanes> Kept<T> {
+impl<T: Float> Kept<T> {
     #[inline(always)]
     fn new(step: &Step<T>, j: usize, tile: &[T]) -> Self {
-        let mut kept = Self { column: None, entries: [T::NULL; TILE] };
+        let mut kept = Self { column: None, entries: [T::ZERO; TILE] };
         if let Some((column, _)) = step.interchange {
             kept.column = Some(column);
             kept.entries[..=j].copy_from_slice(&tile[2 * column * TILE..][..=j]);

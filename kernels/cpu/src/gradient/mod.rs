@@ -1,0 +1,36 @@
+//! Derivatives of a modification: the kernels on the rows of a panel of L, and on its diagonal block. `docs/gradient.md` of the library
+//! derives the formulas.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `step` | the step of one column |
+//! | `eliminate`, `pull`, `push` | the rows below a diagonal block: forward, back, and forward with tangents |
+//! | `diagonal` | the same on the diagonal block of a panel, where each step waits for the sums of the one before |
+//! | `columns`, `tile` | how they read and write L and V |
+
+pub mod columns;
+pub mod diagonal;
+pub mod eliminate;
+pub mod pull;
+pub mod push;
+pub mod step;
+pub mod tile;
+
+use self::diagonal::{EliminateDiagonal, PullDiagonal, PushDiagonal};
+use self::eliminate::Eliminate;
+use self::pull::{Pull, Totals};
+use self::push::Push;
+use crate::compiled;
+
+compiled! {
+    /// The kernels of derivatives.
+    GradientKernels {
+        eliminate: Eliminate<'_, Self> => (),
+        pull: Pull<'_, Self> => (),
+        add_up: Totals<'_, Self> => (),
+        push: Push<'_, Self> => (),
+        eliminate_diagonal: EliminateDiagonal<'_, Self> => (),
+        pull_diagonal: PullDiagonal<'_, Self> => (),
+        push_diagonal: PushDiagonal<'_, Self> => (),
+    }
+}
