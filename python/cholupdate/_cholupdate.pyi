@@ -36,6 +36,9 @@ __all__ = [
     "cholesky_update",
     "forked",
     "keep_awake",
+    "modify_at",
+    "modify_jvp_at",
+    "modify_vjp_at",
     "restore",
     "restore_carried",
     "restore_extension",
@@ -44,6 +47,7 @@ __all__ = [
     "restore_ldlt_modification",
     "restore_modification",
     "scipy_cholesky_update",
+    "xla_handlers",
 ]
 
 __version__: str

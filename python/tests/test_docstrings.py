@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 from types import ModuleType
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import cholupdate
 import cholupdate.scipy
 from cholupdate import _cholupdate  # pyright: ignore[reportPrivateUsage]
+from frameworks import required
 
 
 @pytest.mark.parametrize(
@@ -19,6 +21,13 @@ def test_examples(module: ModuleType, least: int) -> None:
     # A traceback in an example is matched by the exception's whole name.
     failed, tried = doctest.testmod(module)
     assert failed == 0 and tried >= least
+
+
+@pytest.mark.parametrize("name", ["jax", "torch"])
+def test_examples_of_frameworks(name: str) -> None:
+    required(name)
+    failed, tried = doctest.testmod(importlib.import_module(f"cholupdate.{name}"))
+    assert failed == 0 and tried >= 5
 
 
 def test_everything_public_is_described() -> None:

@@ -253,6 +253,8 @@ def in_a_child(n: int) -> float:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+# JAX's, if it has been imported.
+@pytest.mark.filterwarnings("ignore:.*fork.*:RuntimeWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_forked_process_has_threads_of_its_own() -> None:
     wanted = in_a_child(1500)
     with multiprocessing.get_context("fork").Pool(2) as pool:

@@ -9,9 +9,7 @@ A' = L Lᴴ + V diag(w) Vᴴ = L' L'ᴴ, and φ(X) is the lower triangle of X wi
 from __future__ import annotations
 
 import jax.numpy as jnp
-from jax import lax
-
-from ._types import Array
+from jax import Array, lax
 
 
 def transposed(x: Array) -> Array:

@@ -72,16 +72,17 @@ def lowering(primitive: Any, owns: Sequence[int], *, in_place: bool) -> Any:
     """
 
     def lower(context: Any, *operands: Any, **parameters: Any) -> Any:
-        shapes = ([x.shape for x in context.avals_in], [x.shape for x in context.avals_out])
+        shapes = ([tuple(x.shape) for x in context.avals_in], [x.shape for x in context.avals_out])
         of_results = [len(shape) - (len(shapes[0][0]) - owns[0]) for shape in shapes[1]]
         lead = len(shapes[0][0]) - owns[0]
-        first, full = shapes[0][0], (*shapes[1][0][:lead], *shapes[0][0][lead:])
-        if first != full and is_divided(context):
-            # XLA divides a call as its first operand.
-            def of_all(x: Any, *others: Any) -> Any:
-                return primitive.bind(jnp.broadcast_to(x, full), *others, **parameters)
+        full = tuple(max(each) for each in zip(*(shape[: len(shape) - own] for shape, own in zip(shapes[0], owns))))
+        if is_divided(context) and any(shape[:lead] != full for shape in shapes[0]):
+            # The partitioner before Shardy divides all operands alike, also one that all matrices have in common.
+            def of_each(*given: Any) -> Any:
+                wanted = [full + shape[lead:] for shape in shapes[0]]
+                return primitive.bind(*map(jnp.broadcast_to, given, wanted), **parameters)
 
-            return mlir.lower_fun(of_all, multiple_results=True)(context, *operands)
+            return mlir.lower_fun(of_each, multiple_results=True)(context, *operands)
         attributes = {}
         if lead:
             attributes["mhlo.frontend_attributes"] = mlir.ir.DictAttr.get({"num_batch_dims": mlir.ir.StringAttr.get(str(lead))})

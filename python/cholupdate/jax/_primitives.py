@@ -16,19 +16,19 @@ of leading dimensions: the same ones, or 1 everywhere for what all matrices have
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from math import prod
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.sharding import PartitionSpec
 
 from . import _dense as dense
 from ._lowering import lowering
-from ._types import Array
 
 # The dimensions of an operand that are not leading ones.
 MATRIX, VECTOR, FLAG = 2, 1, 0
@@ -210,13 +210,15 @@ def dense_vjp(given: Any, cotangent: Array, *, upper: bool) -> tuple[Array, ...]
     return of(of_l), of_v, of_w
 
 
-@lru_cache
-def compiled(primitive: Any, parameters: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
-    return jax.jit(partial(primitive.bind, **dict(parameters)))
+COMPILED: dict[Any, Callable[..., Any]] = {}
 
 
 def evaluated(primitive: Any, *operands: Any, **parameters: Any) -> Any:
-    return compiled(primitive, tuple(sorted(parameters.items())))(*operands)
+    """A primitive outside of a compiled program."""
+    key = (primitive, *sorted(parameters.items()))
+    if key not in COMPILED:
+        COMPILED[key] = jax.jit(partial(primitive.bind, **parameters))
+    return COMPILED[key](*operands)
 
 
 p: Any
