@@ -6,8 +6,9 @@
 >>> new = jax.jit(cholesky_update)(l, jnp.array([1.0, 2.0]))
 >>> (new @ new.T).round(3).tolist()
 [[5.0, 4.0], [4.0, 9.0]]
->>> print(jax.grad(lambda v: cholesky_update(l, v).sum())(jnp.array([1.0, 2.0])).round(3))
-[0.585 0.945]
+>>> gradient = jax.grad(lambda v: cholesky_update(l, v).sum())(jnp.array([1.0, 2.0]))
+>>> [round(float(x), 3) for x in gradient]
+[0.585, 0.945]
 
 The functions are pure. Nothing can be raised in a compiled program: a factor that does not exist is reported by a status.
 They run on the CPU, in float32, float64, complex64 and complex128.

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import jax
@@ -34,7 +35,8 @@ def sharding_rule(shapes: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]
     `shapes` are those of operands and results, `owns` the numbers of their last dimensions that are not leading ones.
     """
     operands, results = shapes
-    lead = [max(extents) for extents in zip(*(shape[: len(shape) - own] for shape, own in zip(operands, owns)))]
+    leads = [tuple(shape[: len(shape) - own]) for shape, own in zip(operands, owns, strict=False)]
+    lead = jnp.broadcast_shapes(*leads)
     sizes = list(lead)
 
     def name(factor: int) -> str:
@@ -64,8 +66,14 @@ def is_divided(context: Any) -> bool:
     return isinstance(mesh, mlir.ShardingContext) and mesh.num_devices > 1
 
 
-def lowering(primitive: Any, owns: Sequence[int], *, in_place: bool) -> Any:
-    """The lowering rule of a primitive.
+# The largest order of matrices of a batch that are processed side by side, in any layout at the same speed.
+MOST_SIDE_BY_SIDE = 96
+
+
+def lowering(
+    primitive: Any, owns: Sequence[int], squares: tuple[Sequence[int], Sequence[int]], *, in_place: bool
+) -> Any:
+    """The lowering rule of a primitive, of which these operands and results are triangular.
 
     With `in_place` the first result is written over the first operand. XLA copies an operand that is used elsewhere; one that is
     donated, or carried through a loop, is modified where it is.
@@ -75,7 +83,7 @@ def lowering(primitive: Any, owns: Sequence[int], *, in_place: bool) -> Any:
         shapes = ([tuple(x.shape) for x in context.avals_in], [x.shape for x in context.avals_out])
         of_results = [len(shape) - (len(shapes[0][0]) - owns[0]) for shape in shapes[1]]
         lead = len(shapes[0][0]) - owns[0]
-        full = tuple(max(each) for each in zip(*(shape[: len(shape) - own] for shape, own in zip(shapes[0], owns))))
+        full = jnp.broadcast_shapes(*(shape[:lead] for shape in shapes[0]))
         if is_divided(context) and any(shape[:lead] != full for shape in shapes[0]):
             # The partitioner before Shardy divides all operands alike, also one that all matrices have in common.
             def of_each(*given: Any) -> Any:
@@ -89,6 +97,15 @@ def lowering(primitive: Any, owns: Sequence[int], *, in_place: bool) -> Any:
             if getattr(jax.config, "jax_use_shardy_partitioner", False):
                 attributes["sdy.sharding_rule"] = sharding_rule(shapes, [*owns, *of_results])
         more: dict[str, Any] = {"operand_output_aliases": {0: 0}} if in_place and shapes[0][0] == shapes[1][0] else {}
+        count, order = prod(full), shapes[1][0][-1]
+        # XLA cannot transpose what has no entries.
+        if not parameters["upper"] and count * order > 0 and (count == 1 or order > MOST_SIDE_BY_SIDE):
+            # By columns, as the library works on it and as JAX's own factorizations and solves have it: between these, and in a loop,
+            # XLA then transposes nothing. To the call a lower triangle by columns is an upper one by rows.
+            by_columns = (lead, lead + 1, *reversed(range(lead)))
+            layouts = [[by_columns if at in of else None for at in range(len(x))] for x, of in zip(shapes, squares)]
+            more["operand_layouts"], more["result_layouts"] = layouts
+            parameters = parameters | {"upper": True}
         rule = jax.ffi.ffi_lowering(primitive.name, extra_attributes=attributes or None, **more)
         return rule(context, *operands, **parameters)
 

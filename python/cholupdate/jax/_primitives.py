@@ -42,6 +42,8 @@ OPERANDS = {
     modify_jvp_p: (MATRIX, MATRIX, MATRIX, VECTOR, FLAG, MATRIX, MATRIX, VECTOR),
     modify_vjp_p: (MATRIX, MATRIX, MATRIX, VECTOR, FLAG, MATRIX),
 }
+# The operands and the results that are triangular.
+TRIANGULAR = {modify_p: ((0,), (0,)), modify_jvp_p: ((0, 1, 5), (0,)), modify_vjp_p: ((0, 1, 5), (0,))}
 
 
 def leading(x: Any, own: int) -> tuple[int, ...]:
@@ -227,7 +229,7 @@ for p in OPERANDS:
     p.def_impl(partial(evaluated, p))
     p.def_abstract_eval(partial(abstract, p))
     batching.primitive_batchers[p] = partial(batched, p)
-    mlir.register_lowering(p, lowering(p, OPERANDS[p], in_place=p is modify_p), platform="cpu")
+    mlir.register_lowering(p, lowering(p, OPERANDS[p], TRIANGULAR[p], in_place=p is modify_p), platform="cpu")
 
 ad.primitive_jvps[modify_p] = modify_jvp
 ad.primitive_jvps[modify_jvp_p] = partial(second_order, modify_jvp_p, dense_jvp)
