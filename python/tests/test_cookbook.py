@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -25,7 +24,11 @@ def blocks() -> list[tuple[int, bool, str]]:
 
 
 def has_gpu() -> bool:
-    if importlib.util.find_spec("torch") is None:
+    try:
+        import torch
+    except ImportError:
+        return False
+    if not torch.cuda.is_available():
         return False
     try:
         cu.Cholesky([[1.0]], engine="cuda")
