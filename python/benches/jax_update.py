@@ -9,6 +9,7 @@ the median. "agree" is the largest difference from the new factorization, in uni
 from __future__ import annotations
 
 import argparse
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -43,7 +44,8 @@ def seconds(calls: dict[str, Callable[[], Any]], least: float) -> dict[str, floa
     times: dict[str, list[float]] = {name: [] for name in calls}
     end = time.perf_counter() + least * len(calls)
     while time.perf_counter() < end or len(next(iter(times.values()))) < 3:
-        for name, call in calls.items():
+        # In any order, so that each follows each.
+        for name, call in random.sample(list(calls.items()), len(calls)):
             start = time.perf_counter()
             jax.block_until_ready(call())
             times[name].append(time.perf_counter() - start)
@@ -61,6 +63,14 @@ def carried(update: Callable[[Any, Any], Any], l: Any, v: Any) -> Callable[[], A
     return call
 
 
+STEPS = 16
+
+
+def in_scan(l: Any, v: Any) -> Any:
+    """The update, so many times in one program."""
+    return lax.scan(lambda l, v: (cholesky_update(l, v), None), l, jnp.stack([v] * STEPS))[0]
+
+
 def compared(n: int, k: int, least: float) -> None:
     rng = np.random.default_rng(n + k)
     x = rng.standard_normal((n, n + 8))
@@ -72,6 +82,7 @@ def compared(n: int, k: int, least: float) -> None:
     calls = {
         "update": carried(cholesky_update, l, v),
         "upper": carried(lambda r, v: cholesky_update(r, v, upper=True), l.T, v),
+        "scan": carried(in_scan, l, v),
         "refactored": carried(refactored, l, v),
         "vjp": lambda: ours(l, v, g),
         "vjp refactored": lambda: theirs(l, v, g),
@@ -86,7 +97,8 @@ def compared(n: int, k: int, least: float) -> None:
         )
     )
     found = seconds(calls, least)
-    names = ("update", "upper", "jax", "refactored", "vjp", "vjp refactored")
+    found["scan"] /= STEPS
+    names = ("update", "upper", "scan", "jax", "refactored", "vjp", "vjp refactored")
     cells = [f"{found[name] * 1e6:.4g}" if name in found else "" for name in names]
     print(f"| {n} | {k} | " + " | ".join(cells) + f" | {agree:.0e} |", flush=True)
 
@@ -102,8 +114,8 @@ def main() -> None:
     ours = jax.jit(cholesky_update)
     floor = seconds({"solve": lambda: smallest(l, v), "update": lambda: ours(l, v)}, options.seconds)
     print(f"n = 4: JAX's triangular solve {floor['solve'] * 1e6:.2f} µs, an update {floor['update'] * 1e6:.2f} µs")
-    print("| n | k | update | upper | `lax.linalg.cholesky_update` | factor again | vjp | vjp of factoring | agree |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| n | k | update | upper | step of a scan | `lax.linalg.cholesky_update` | factor again | gradient | of factoring | agree |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for n in options.orders:
         for k in options.ranks:
             compared(n, k, options.seconds)

@@ -9,6 +9,7 @@ entry.
 from __future__ import annotations
 
 import argparse
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -34,7 +35,8 @@ def seconds(calls: dict[str, Callable[[], Any]], least: float) -> dict[str, floa
     times: dict[str, list[float]] = {name: [] for name in calls}
     end = time.perf_counter() + least * len(calls)
     while time.perf_counter() < end or len(next(iter(times.values()))) < 3:
-        for name, call in calls.items():
+        # In any order, so that each follows each.
+        for name, call in random.sample(list(calls.items()), len(calls)):
             start = time.perf_counter()
             call()
             times[name].append(time.perf_counter() - start)
