@@ -32,19 +32,8 @@ pub struct Modify<T: Alone> {
     pub on_breakdown: OnBreakdown,
 }
 
-/// Addresses that threads share.
-#[derive(Clone, Copy)]
-struct Shared<T>(*mut T);
-// SAFETY: each thread uses other entries.
-unsafe impl<T: Send> Send for Shared<T> {}
-// SAFETY: as above.
-unsafe impl<T: Send> Sync for Shared<T> {}
-
-impl<T> Shared<T> {
-    fn at(&self, offset: usize) -> *mut T {
-        self.0.wrapping_add(offset)
-    }
-}
+// SAFETY: threads that share it write to the results of different matrices, as `run` sees to.
+unsafe impl<T: Alone> Sync for Modify<T> {}
 
 impl<T: Alone> Modify<T> {
     /// Does it.
@@ -65,17 +54,10 @@ impl<T: Alone> Modify<T> {
                 // SAFETY: as the caller guarantees.
                 (0..count).for_each(|matrix| unsafe { self.one(matrix, &Cpu::sequential()) });
             }
-            count => {
-                let (to, ok) = (Shared(self.to), Shared(self.ok));
-                let (l, v, weights) = (self.l, self.v, self.weights);
-                let (extents, upper, on_breakdown) = (self.extents, self.upper, self.on_breakdown);
-                (0..count).into_par_iter().for_each(|matrix| {
-                    let (to, ok) = (to.at(0), ok.at(0));
-                    let each = Self { count, extents, l, v, weights, to, ok, upper, on_breakdown };
-                    // SAFETY: as the caller guarantees; each matrix has results of its own.
-                    unsafe { each.one(matrix, &Cpu::sequential()) };
-                });
-            }
+            count => (0..count).into_par_iter().for_each(|matrix| {
+                // SAFETY: as the caller guarantees; each matrix has results of its own.
+                unsafe { self.one(matrix, &Cpu::sequential()) };
+            }),
         }
     }
 
