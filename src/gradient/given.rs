@@ -1,14 +1,11 @@
 //! Checks, and the derivatives of a modification with all that they work with.
 
-use super::modification::{Along, Given, Middle, To};
-use super::tangent::{Modified, Tangents};
+use super::modification::{Given, Memory};
+use super::tangent::{CotangentsMut, Modified, Tangents};
 use crate::check::{extent, room};
-use crate::cpu::{Cpu, InPlace, Workspace};
+use crate::cpu::{Cpu, InPlace};
 use crate::error::Error;
-use crate::operand::Operand;
 use crate::real::Real;
-use crate::sweep::weights::Weights;
-use cholupdate_kernels::buffer::Buffer;
 use cholupdate_kernels::gradient::tile::TILE;
 use faer::{MatMut, MatRef};
 
@@ -16,9 +13,9 @@ use faer::{MatMut, MatRef};
 pub(super) fn pull<T: Real + InPlace>(
     of: &Modified<'_, T>,
     cotangent: MatRef<'_, T>,
-    to: To<'_, T>,
+    to: CotangentsMut<'_, T>,
     engine: &Cpu,
-    (memory, workspace): (&mut Buffer<T>, &mut Workspace<T>),
+    memory: Memory<'_, T>,
 ) -> Result<(), Error> {
     check(of)?;
     let (n, k) = of.v.shape();
@@ -27,7 +24,7 @@ pub(super) fn pull<T: Real + InPlace>(
     extent("to.v", "rows", n, to.v.nrows())?;
     extent("to.v", "columns", k, to.v.ncols())?;
     extent("to.weights", "entries", k, to.weights.len())?;
-    given(of, engine).pull(cotangent, to, memory, &mut Reflections { engine, workspace })
+    Given { of, engine }.pull(cotangent, to, memory)
 }
 
 /// As [`modify_jvp_into`](super::modify_jvp_into).
@@ -36,18 +33,12 @@ pub(super) fn push<T: Real + InPlace>(
     along: &Tangents<'_, T>,
     to: MatMut<'_, T>,
     engine: &Cpu,
-    (memory, workspace): (&mut Buffer<T>, &mut Workspace<T>),
+    memory: Memory<'_, T>,
 ) -> Result<(), Error> {
     check(of)?;
     check_tangents(of, along)?;
     square("to", of.v.nrows(), to.as_ref())?;
-    let along = Along { l: along.l, v: along.v, weights: along.weights };
-    given(of, engine).push(along, to, memory, &mut Reflections { engine, workspace })
-}
-
-fn given<'a, T: Real>(of: &Modified<'a, T>, engine: &Cpu) -> Given<'a, T> {
-    let Modified { l, new, v, weights } = *of;
-    Given { l, new, v, weights, threads: engine.threads.par().degree() }
+    Given { of, engine }.push(along, to, memory)
 }
 
 /// Checks L, L', V and w.
@@ -91,17 +82,4 @@ pub(super) fn check_tangents<T: Real>(of: &Modified<'_, T>, along: &Tangents<'_,
 pub(super) fn square<T>(argument: &'static str, n: usize, a: MatRef<'_, T>) -> Result<(), Error> {
     extent(argument, "rows", n, a.nrows())?;
     extent(argument, "columns", n, a.ncols())
-}
-
-/// The factor between the two stages of a modification by weights of both signs.
-struct Reflections<'a, T: InPlace> {
-    engine: &'a Cpu,
-    workspace: &'a mut Workspace<T>,
-}
-
-impl<T: Real + InPlace> Middle<T> for Reflections<'_, T> {
-    fn factor(&mut self, l: MatRef<'_, T>, v: MatRef<'_, T>, to: MatMut<'_, T>) -> Result<(), Error> {
-        let v = Operand::Host(v);
-        T::modify_into(l, &v, Weights::Plus, to, self.engine, self.workspace).map(|_| ())
-    }
 }

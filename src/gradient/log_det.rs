@@ -9,27 +9,23 @@
 //! In L̄ the derivatives of the two logarithms are subtracted before they are rounded: A'⁻¹ L = L⁻ᵀ − Z diag(w) Cᵀ.
 
 use super::given::{check, check_tangents, square};
-use super::modification::To;
-use super::solve::{lower, regular, subtract_lower};
-use super::tangent::{Modified, Tangents};
+use super::solve::{lower, regular, solve_l, solve_lt, subtract_lower};
+use super::tangent::{CotangentsMut, Modified, Tangents};
 use crate::check::extent;
 use crate::cpu::InPlace;
 use crate::error::Error;
 use crate::real::Real;
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place as solve_l, solve_upper_triangular_in_place as solve_lt,
-};
-use faer::{Mat, Par};
+use faer::Mat;
 
 /// Z, and C diag(w). (n × k each)
 fn solutions<T: Real + InPlace>(of: &Modified<'_, T>) -> Result<(Mat<T>, Mat<T>), Error> {
     check(of)?;
     regular(of.l)?;
     let mut z = of.v.to_owned();
-    solve_l(of.new, z.as_mut(), Par::Seq);
-    solve_lt(of.new.transpose(), z.as_mut(), Par::Seq);
+    solve_l(of.new, z.as_mut());
+    solve_lt(of.new, z.as_mut());
     let mut c = of.v.to_owned();
-    solve_l(of.l, c.as_mut(), Par::Seq);
+    solve_l(of.l, c.as_mut());
     for (r, column) in c.col_iter_mut().enumerate() {
         let w = of.weights.of(r);
         column.iter_mut().for_each(|x| *x *= w);
@@ -41,13 +37,13 @@ fn solutions<T: Real + InPlace>(of: &Modified<'_, T>) -> Result<(Mat<T>, Mat<T>)
 pub(super) fn pull<T: Real + InPlace>(
     of: &Modified<'_, T>,
     cotangent: T,
-    to: To<'_, T>,
+    to: CotangentsMut<'_, T>,
 ) -> Result<(), Error> {
     let (mut z, c) = solutions(of)?;
     let (n, k) = of.v.shape();
     square("to.l", n, to.l.as_ref())?;
     extent("to.v", "columns", k, to.v.ncols())?;
-    let To { mut l, mut v, weights } = to;
+    let CotangentsMut { mut l, mut v, weights } = to;
     for r in 0..k {
         let mut sum = T::ZERO;
         for i in 0..n {

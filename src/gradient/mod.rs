@@ -89,8 +89,8 @@ mod tiles;
 pub(crate) mod verbs;
 mod workspace;
 
-pub use self::tangent::{AppendCotangents, Cotangents, Modified, SolveCotangents, Tangents};
-pub use self::workspace::{CotangentsMut, GradientWorkspace};
+pub use self::tangent::{AppendCotangents, Cotangents, CotangentsMut, Modified, SolveCotangents, Tangents};
+pub use self::workspace::GradientWorkspace;
 
 use crate::check::room_for_copy;
 use crate::cpu::Cpu;
@@ -154,7 +154,7 @@ pub fn modify_vjp_into<T: RealScalar>(
     engine: &Cpu,
     workspace: &mut GradientWorkspace<T>,
 ) -> Result<(), Error> {
-    T::pull_modification(modified, cotangent, to.into_parts(), engine, workspace.parts())
+    T::pull_modification(modified, cotangent, to, engine, workspace.parts())
 }
 
 /// Forward mode of a modification: the tangent of L' from those of L, V and w. (n × n, zero above the diagonal)
@@ -238,7 +238,7 @@ pub fn log_det_change_vjp<T: RealScalar>(
     room_for_copy::<T>("v", modified.v.shape())?;
     room_for_copy::<T>("l", modified.l.shape())?;
     let mut to = zeros(modified);
-    T::pull_log_det(modified, cotangent, CotangentsMut::from(&mut to).into_parts())?;
+    T::pull_log_det(modified, cotangent, CotangentsMut::from(&mut to))?;
     Ok(to)
 }
 

@@ -1,8 +1,12 @@
 //! A modification by weights of both signs is two of one sign each, one after the other, with a factor in between.
 
-use super::sweep::Factors;
+use super::sweep::{Factors, zero};
+use super::tangent::{CotangentsMut, Modified, Tangents};
 use super::tiles::{Extents, Scratch, at_least};
+use crate::cpu::{Cpu, InPlace, Workspace};
 use crate::error::Error;
+use crate::host::layout::copy_lower;
+use crate::operand::Operand;
 use crate::real::Real;
 use crate::sweep::weights::Weights;
 use cholupdate_kernels::buffer::Buffer;
@@ -12,62 +16,52 @@ use faer::{MatMut, MatRef};
 /// Which columns of V a stage takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Weights that are not negative, or all columns if none is positive.
+    /// All, whose weights have one sign.
+    Only,
+    /// Weights that are not negative.
     First,
-    /// Negative weights, if there are positive ones as well.
+    /// Negative weights.
     Second,
 }
 
-/// What is differentiated: L Lᵀ + V diag(w) Vᵀ = L' L'ᵀ.
+/// L and L' of a stage.
+type Pair<'a, T> = (MatRef<'a, T>, MatRef<'a, T>);
+
+/// Working memory: of the stages, and of the modification between them.
+pub(super) type Memory<'a, T> = (&'a mut Buffer<T>, &'a mut Workspace<T>);
+
+/// What is differentiated, and on which threads.
 #[derive(Clone, Copy)]
 pub(super) struct Given<'a, T> {
-    pub l: MatRef<'a, T>,
-    pub new: MatRef<'a, T>,
-    pub v: MatRef<'a, T>,
-    pub weights: Weights<'a, T>,
-    /// At most this many.
-    pub threads: usize,
+    pub of: &'a Modified<'a, T>,
+    pub engine: &'a Cpu,
 }
 
-/// The cotangents to be written.
-pub(super) struct To<'a, T> {
-    pub l: MatMut<'a, T>,
-    pub v: MatMut<'a, T>,
-    pub weights: &'a mut [T],
-}
-
-/// The tangents of L, V and w.
-#[derive(Clone, Copy)]
-pub(super) struct Along<'a, T> {
-    pub l: MatRef<'a, T>,
-    pub v: MatRef<'a, T>,
-    pub weights: Option<&'a [T]>,
-}
-
-/// Makes the factor of L Lᵀ + V Vᵀ.
-pub(super) trait Middle<T> {
-    fn factor(&mut self, l: MatRef<'_, T>, v: MatRef<'_, T>, to: MatMut<'_, T>) -> Result<(), Error>;
-}
-
-impl<T: Real> Given<'_, T> {
+impl<T: Real + InPlace> Given<'_, T> {
     fn weight(&self, column: usize) -> T {
-        self.weights.of(column)
+        self.of.weights.of(column)
     }
 
     fn is_mixed(&self) -> bool {
-        match self.weights {
+        match self.of.weights {
             Weights::Each(w) => w.iter().any(|&w| w > T::ZERO) && w.iter().any(|&w| w < T::ZERO),
             _ => false,
         }
     }
 
-    fn takes(&self, stage: Stage, is_mixed: bool, column: usize) -> bool {
-        !is_mixed || (self.weight(column) < T::ZERO) == (stage == Stage::Second)
+    /// The columns that a stage takes.
+    fn taken(&self, stage: Stage) -> impl Iterator<Item = usize> {
+        let takes =
+            move |c: usize| stage == Stage::Only || (self.weight(c) < T::ZERO) == (stage == Stage::Second);
+        (0..self.of.v.ncols()).filter(move |&c| takes(c))
     }
 
-    fn extents(&self, stage: Stage, is_mixed: bool) -> Extents {
-        let k = (0..self.v.ncols()).filter(|&c| self.takes(stage, is_mixed, c)).count();
-        Extents { n: self.l.nrows(), k }
+    fn extents(&self, stage: Stage) -> Extents {
+        Extents { n: self.of.l.nrows(), k: self.taken(stage).count() }
+    }
+
+    fn factors<'b>(&self, (l, new): Pair<'b, T>, extents: Extents) -> Factors<'b, T> {
+        Factors { l, new, extents, threads: self.engine.threads.par().degree() }
     }
 
     /// √|w|, by which a column of V is scaled, or 1 for a weight of 0, which is the sign of such a column.
@@ -77,10 +71,9 @@ impl<T: Real> Given<'_, T> {
     }
 
     /// Writes V, scaled, to the state, and the signs; what goes with it is zero.
-    fn load(&self, stage: Stage, is_mixed: bool, extents: Extents, scratch: &mut Scratch<'_, T>) {
+    fn load(&self, stage: Stage, extents: Extents, scratch: &mut Scratch<'_, T>) {
         scratch.state.fill(T::ZERO);
-        let taken = (0..self.v.ncols()).filter(|&c| self.takes(stage, is_mixed, c));
-        for (r, c) in taken.enumerate() {
+        for (r, c) in self.taken(stage).enumerate() {
             let (w, scale) = (self.weight(c), self.scale(c));
             scratch.signs[r] = match () {
                 () if w > T::ZERO => T::ONE,
@@ -88,7 +81,7 @@ impl<T: Real> Given<'_, T> {
                 () => w,
             };
             scratch.sign_tangents[r] = T::ZERO;
-            fill(self.v, c, (2 * r, extents), scratch.state, |_, v| scale * v);
+            fill(self.of.v, c, (2 * r, extents), scratch.state, |_, v| scale * v);
         }
     }
 
@@ -96,14 +89,13 @@ impl<T: Real> Given<'_, T> {
     fn store(
         &self,
         stage: Stage,
-        is_mixed: bool,
         extents: Extents,
         scratch: &Scratch<'_, T>,
-        to: &mut To<'_, T>,
+        to: (&mut MatMut<'_, T>, &mut [T]),
     ) {
+        let (of_v, of_weights) = to;
         let half = T::ONE / T::TWO;
-        let taken = (0..self.v.ncols()).filter(|&c| self.takes(stage, is_mixed, c));
-        for (r, c) in taken.enumerate() {
+        for (r, c) in self.taken(stage).enumerate() {
             let inverse = T::ONE / self.scale(c);
             // w / √|w|, without its rounding.
             let signed = scratch.signs[r] * self.scale(c);
@@ -112,11 +104,11 @@ impl<T: Real> Given<'_, T> {
                 let q = &tile[(2 * r + 1) * TILE..][..TILE];
                 let rows = t * TILE..((t + 1) * TILE).min(extents.n);
                 for (i, &q) in rows.zip(q) {
-                    sum += self.v[(i, c)] * q;
-                    to.v[(i, c)] = signed * q;
+                    sum += self.of.v[(i, c)] * q;
+                    of_v[(i, c)] = signed * q;
                 }
             }
-            to.weights[c] = half * (sum * inverse);
+            of_weights[c] = half * (sum * inverse);
         }
     }
 
@@ -124,122 +116,116 @@ impl<T: Real> Given<'_, T> {
     pub fn pull(
         &self,
         cotangent: MatRef<'_, T>,
-        mut to: To<'_, T>,
-        memory: &mut Buffer<T>,
-        middle: &mut impl Middle<T>,
+        to: CotangentsMut<'_, T>,
+        (memory, workspace): Memory<'_, T>,
     ) -> Result<(), Error> {
-        let n = self.l.nrows();
-        if self.v.ncols() == 0 || n == 0 {
-            to.weights.fill(T::ZERO);
-            copy_lower(cotangent, to.l);
-            return Ok(());
+        let CotangentsMut { l: of_l, v: mut of_v, weights: of_weights } = to;
+        let (l, new, n) = (self.of.l, self.of.new, self.of.l.nrows());
+        if self.of.v.ncols() == 0 || n == 0 {
+            of_weights.fill(T::ZERO);
+            copy_triangle(cotangent, of_l);
+        } else if !self.is_mixed() {
+            let memory = at_least(memory, self.extents(Stage::Only).scratch::<T>());
+            self.pull_stage(Stage::Only, (l, new), cotangent, (of_l, &mut of_v, of_weights), memory);
+        } else {
+            let (factor, pulled, memory) = self.between(memory, workspace)?;
+            let to = MatMut::from_column_major_slice_mut(pulled, n, n);
+            self.pull_stage(Stage::Second, (factor, new), cotangent, (to, &mut of_v, of_weights), memory);
+            let pulled = MatRef::from_column_major_slice(pulled, n, n);
+            self.pull_stage(Stage::First, (l, factor), pulled, (of_l, &mut of_v, of_weights), memory);
         }
-        let (first, threads) = (self.extents(Stage::First, self.is_mixed()), self.threads);
-        if !self.is_mixed() {
-            let mut scratch = Scratch::new(at_least(memory, first.scratch::<T>()), first);
-            self.load(Stage::First, false, first, &mut scratch);
-            let factors = Factors { l: self.l, new: self.new, extents: first, threads };
-            factors.eliminate(&mut scratch);
-            factors.pull(cotangent, to.l.as_mut(), &mut scratch);
-            self.store(Stage::First, false, first, &scratch, &mut to);
-            return Ok(());
-        }
-        let second = self.extents(Stage::Second, true);
-        let (between, memory) = self.between(memory, first, second, middle)?;
-        let (factor, pulled) = between.split_at_mut(n * n);
-        let factor = MatRef::from_column_major_slice(factor, n, n);
-        {
-            let mut scratch = Scratch::new(&mut *memory, second);
-            self.load(Stage::Second, true, second, &mut scratch);
-            let factors = Factors { l: factor, new: self.new, extents: second, threads };
-            factors.eliminate(&mut scratch);
-            factors.pull(cotangent, MatMut::from_column_major_slice_mut(pulled, n, n), &mut scratch);
-            self.store(Stage::Second, true, second, &scratch, &mut to);
-        }
-        let mut scratch = Scratch::new(memory, first);
-        self.load(Stage::First, true, first, &mut scratch);
-        let factors = Factors { l: self.l, new: factor, extents: first, threads };
-        factors.eliminate(&mut scratch);
-        factors.pull(MatRef::from_column_major_slice(pulled, n, n), to.l.as_mut(), &mut scratch);
-        self.store(Stage::First, true, first, &scratch, &mut to);
         Ok(())
     }
 
-    /// Memory for two matrices, the first of which is the factor between the stages, and the working memory of either stage.
+    /// The cotangents of the L of a stage, and of its columns of V and w.
+    fn pull_stage(
+        &self,
+        stage: Stage,
+        pair: Pair<'_, T>,
+        cotangent: MatRef<'_, T>,
+        (of_l, of_v, of_weights): (MatMut<'_, T>, &mut MatMut<'_, T>, &mut [T]),
+        memory: &mut [T],
+    ) {
+        let extents = self.extents(stage);
+        let (factors, mut scratch) = (self.factors(pair, extents), Scratch::new(memory, extents));
+        self.load(stage, extents, &mut scratch);
+        factors.eliminate(&mut scratch);
+        factors.pull(cotangent, of_l, &mut scratch);
+        self.store(stage, extents, &scratch, (of_v, of_weights));
+    }
+
+    /// The factor between the stages, memory for another matrix, and the working memory of either stage.
     fn between<'m>(
         &self,
         memory: &'m mut Buffer<T>,
-        first: Extents,
-        second: Extents,
-        middle: &mut impl Middle<T>,
-    ) -> Result<(&'m mut [T], &'m mut [T]), Error> {
+        workspace: &mut Workspace<T>,
+    ) -> Result<(MatRef<'m, T>, &'m mut [T], &'m mut [T]), Error> {
+        let [first, second] = [Stage::First, Stage::Second].map(|stage| self.extents(stage));
         let n = first.n;
         let working = first.scratch::<T>().max(second.scratch::<T>()).max(n * first.k);
-        let (between, memory) = at_least(memory, 2 * n * n + working).split_at_mut(2 * n * n);
+        let (factor, rest) = at_least(memory, 2 * n * n + working).split_at_mut(n * n);
+        let (other, memory) = rest.split_at_mut(n * n);
         let v = &mut memory[..n * first.k];
-        let taken = (0..self.v.ncols()).filter(|&c| self.takes(Stage::First, true, c));
-        for (to, c) in v.chunks_exact_mut(n).zip(taken) {
+        for (to, c) in v.chunks_exact_mut(n).zip(self.taken(Stage::First)) {
             // The weight of a column that is 0 counts.
             let scale = if self.weight(c) == T::ZERO { T::ZERO } else { self.scale(c) };
-            to.iter_mut().zip(self.v.col(c).iter()).for_each(|(to, &v)| *to = scale * v);
+            to.iter_mut().zip(self.of.v.col(c).iter()).for_each(|(to, &v)| *to = scale * v);
         }
-        let v = MatRef::from_column_major_slice(v, n, first.k);
-        let to = MatMut::from_column_major_slice_mut(&mut between[..n * n], n, n);
-        middle.factor(self.l, v, to)?;
-        Ok((between, memory))
+        let v = Operand::Host(MatRef::from_column_major_slice(v, n, first.k));
+        let to = MatMut::from_column_major_slice_mut(factor, n, n);
+        T::modify_into(self.of.l, &v, Weights::Plus, to, self.engine, workspace)?;
+        Ok((MatRef::from_column_major_slice(factor, n, n), other, memory))
     }
 
     /// The tangent of L'.
     pub fn push(
         &self,
-        along: Along<'_, T>,
+        along: &Tangents<'_, T>,
         to: MatMut<'_, T>,
-        memory: &mut Buffer<T>,
-        middle: &mut impl Middle<T>,
+        (memory, workspace): Memory<'_, T>,
     ) -> Result<(), Error> {
-        let n = self.l.nrows();
-        if self.v.ncols() == 0 || n == 0 {
-            copy_lower(along.l, to);
-            return Ok(());
+        let (l, new, n) = (self.of.l, self.of.new, self.of.l.nrows());
+        if self.of.v.ncols() == 0 || n == 0 {
+            copy_triangle(along.l, to);
+        } else if !self.is_mixed() {
+            let memory = at_least(memory, self.extents(Stage::Only).scratch::<T>());
+            self.push_stage(Stage::Only, (l, new), along, to, memory);
+        } else {
+            let (factor, pushed, memory) = self.between(memory, workspace)?;
+            let middle = MatMut::from_column_major_slice_mut(pushed, n, n);
+            self.push_stage(Stage::First, (l, factor), along, middle, memory);
+            let along = Tangents { l: MatRef::from_column_major_slice(pushed, n, n), ..*along };
+            self.push_stage(Stage::Second, (factor, new), &along, to, memory);
         }
-        let (is_mixed, threads) = (self.is_mixed(), self.threads);
-        let first = self.extents(Stage::First, is_mixed);
-        if !is_mixed {
-            let mut scratch = Scratch::new(at_least(memory, first.scratch::<T>()), first);
-            self.load_tangents(Stage::First, false, first, along, &mut scratch);
-            Factors { l: self.l, new: self.new, extents: first, threads }.push(along.l, to, &mut scratch);
-            return Ok(());
-        }
-        let second = self.extents(Stage::Second, true);
-        let (between, memory) = self.between(memory, first, second, middle)?;
-        let (factor, pushed) = between.split_at_mut(n * n);
-        let factor = MatRef::from_column_major_slice(factor, n, n);
-        {
-            let mut scratch = Scratch::new(&mut *memory, first);
-            self.load_tangents(Stage::First, true, first, along, &mut scratch);
-            let to = MatMut::from_column_major_slice_mut(pushed, n, n);
-            Factors { l: self.l, new: factor, extents: first, threads }.push(along.l, to, &mut scratch);
-        }
-        let mut scratch = Scratch::new(memory, second);
-        self.load_tangents(Stage::Second, true, second, along, &mut scratch);
-        let pushed = MatRef::from_column_major_slice(pushed, n, n);
-        Factors { l: factor, new: self.new, extents: second, threads }.push(pushed, to, &mut scratch);
         Ok(())
+    }
+
+    /// The tangent of the L' of a stage.
+    fn push_stage(
+        &self,
+        stage: Stage,
+        pair: Pair<'_, T>,
+        along: &Tangents<'_, T>,
+        to: MatMut<'_, T>,
+        memory: &mut [T],
+    ) {
+        let extents = self.extents(stage);
+        let (factors, mut scratch) = (self.factors(pair, extents), Scratch::new(memory, extents));
+        self.load_tangents(stage, extents, along, &mut scratch);
+        factors.push(along.l, to, &mut scratch);
     }
 
     /// As [`load`](Self::load), and the tangent of the scaled V, which goes with it.
     fn load_tangents(
         &self,
         stage: Stage,
-        is_mixed: bool,
         extents: Extents,
-        along: Along<'_, T>,
+        along: &Tangents<'_, T>,
         scratch: &mut Scratch<'_, T>,
     ) {
-        self.load(stage, is_mixed, extents, scratch);
+        self.load(stage, extents, scratch);
         let half = T::ONE / T::TWO;
-        let taken = (0..self.v.ncols()).filter(|&c| self.takes(stage, is_mixed, c));
-        for (r, c) in taken.enumerate() {
+        for (r, c) in self.taken(stage).enumerate() {
             let (w, scale) = (self.weight(c), self.scale(c));
             let dw = along.weights.map_or(T::ZERO, |dw| dw[c]);
             let mut of_scale = T::ZERO;
@@ -249,7 +235,7 @@ impl<T: Real> Given<'_, T> {
             } else {
                 of_scale = half * (dw / w) * scale;
             }
-            let v = self.v;
+            let v = self.of.v;
             fill(along.v, c, (2 * r + 1, extents), scratch.state, |i, dv| scale * dv + of_scale * v[(i, c)]);
         }
     }
@@ -273,10 +259,8 @@ fn fill<T: Real>(
 }
 
 /// Copies a lower triangle; zeros above it.
-pub(super) fn copy_lower<T: Real>(from: MatRef<'_, T>, mut to: MatMut<'_, T>) {
-    for j in 0..to.ncols() {
-        for i in 0..to.nrows() {
-            to[(i, j)] = if i < j { T::ZERO } else { from[(i, j)] };
-        }
-    }
+fn copy_triangle<T: Real>(from: MatRef<'_, T>, mut to: MatMut<'_, T>) {
+    zero(to.as_mut());
+    let columns = 0..to.ncols();
+    copy_lower(from, to, columns);
 }

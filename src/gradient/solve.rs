@@ -4,11 +4,8 @@ use super::given::square;
 use crate::check::extent;
 use crate::error::Error;
 use crate::real::Real;
-use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place as solve_l, solve_upper_triangular_in_place as solve_lt,
-};
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::linalg::matmul::triangular::BlockStructure;
+use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 
 /// As [`solve_vjp`](super::solve_vjp): the cotangents of L and B.
 ///
@@ -23,9 +20,9 @@ pub(super) fn pull<T: Real>(
     extent("cotangent", "rows", n, cotangent.nrows())?;
     extent("cotangent", "columns", m, cotangent.ncols())?;
     let mut b = cotangent.to_owned();
-    solve_l(l, b.as_mut(), Par::Seq);
+    solve_l(l, b.as_mut());
     let z = b.clone(); // Lᵀ b̄
-    solve_lt(l.transpose(), b.as_mut(), Par::Seq);
+    solve_lt(l, b.as_mut());
     let y = lower_transposed(l, x);
     let mut of_l = Mat::zeros(n, n);
     subtract_lower(of_l.as_mut(), b.as_ref(), y.transpose());
@@ -45,9 +42,9 @@ pub(super) fn push<T: Real>(
     extent("tangent_b", "rows", n, of_b.nrows())?;
     extent("tangent_b", "columns", m, of_b.ncols())?;
     let mut to = of_b - lower(of_l, lower_transposed(l, x).as_ref());
-    solve_l(l, to.as_mut(), Par::Seq);
+    solve_l(l, to.as_mut());
     to -= lower_transposed(of_l, x);
-    solve_lt(l.transpose(), to.as_mut(), Par::Seq);
+    solve_lt(l, to.as_mut());
     Ok(to)
 }
 
@@ -65,11 +62,22 @@ pub(super) fn regular<T: Real>(l: MatRef<'_, T>) -> Result<(), Error> {
     }
 }
 
+/// B ← L⁻¹ B.
+pub(super) fn solve_l<T: Real>(l: MatRef<'_, T>, b: MatMut<'_, T>) {
+    T::solve_lower((l, Conj::No), b, Par::Seq);
+}
+
+/// B ← L⁻ᵀ B.
+pub(super) fn solve_lt<T: Real>(l: MatRef<'_, T>, b: MatMut<'_, T>) {
+    T::solve_upper((l.transpose(), Conj::No), b, Par::Seq);
+}
+
 /// L X for the lower triangle of L.
 pub(super) fn lower<T: Real>(l: MatRef<'_, T>, x: MatRef<'_, T>) -> Mat<T> {
     let mut to = Mat::zeros(l.nrows(), x.ncols());
     let (full, triangle) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
-    matmul(to.as_mut(), full, Accum::Replace, l, triangle, x, full, T::ONE, Par::Seq);
+    let (l, x) = ((l, triangle, Conj::No), (x, full, Conj::No));
+    T::triangular_matmul((to.as_mut(), full), Accum::Replace, l, x, T::ONE, Par::Seq);
     to
 }
 
@@ -77,12 +85,14 @@ pub(super) fn lower<T: Real>(l: MatRef<'_, T>, x: MatRef<'_, T>) -> Mat<T> {
 pub(super) fn lower_transposed<T: Real>(l: MatRef<'_, T>, x: MatRef<'_, T>) -> Mat<T> {
     let mut to = Mat::zeros(l.nrows(), x.ncols());
     let (full, triangle) = (BlockStructure::Rectangular, BlockStructure::TriangularUpper);
-    matmul(to.as_mut(), full, Accum::Replace, l.transpose(), triangle, x, full, T::ONE, Par::Seq);
+    let (l, x) = ((l.transpose(), triangle, Conj::No), (x, full, Conj::No));
+    T::triangular_matmul((to.as_mut(), full), Accum::Replace, l, x, T::ONE, Par::Seq);
     to
 }
 
 /// Subtracts the lower triangle of X Y.
 pub(super) fn subtract_lower<T: Real>(to: MatMut<'_, T>, x: MatRef<'_, T>, y: MatRef<'_, T>) {
     let (full, triangle) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
-    matmul(to, triangle, Accum::Add, x, full, y, full, -T::ONE, Par::Seq);
+    let (x, y) = ((x, full, Conj::No), (y, full, Conj::No));
+    T::triangular_matmul((to, triangle), Accum::Add, x, y, -T::ONE, Par::Seq);
 }

@@ -1,7 +1,7 @@
 //! What the calls take and return.
 
 use crate::sweep::weights::Weights;
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
 /// A modification that has been made: L' L'ᵀ = L Lᵀ + V diag(w) Vᵀ.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,23 @@ pub struct Cotangents<T> {
     pub v: Mat<T>,
     /// Of the weights. (k)
     pub weights: Vec<T>,
+}
+
+/// Where the cotangents of L, V and w are written.
+#[derive(Debug)]
+pub struct CotangentsMut<'a, T> {
+    /// Of L. (n × n)
+    pub l: MatMut<'a, T>,
+    /// Of V. (n × k)
+    pub v: MatMut<'a, T>,
+    /// Of the weights. (k)
+    pub weights: &'a mut [T],
+}
+
+impl<'a, T> From<&'a mut Cotangents<T>> for CotangentsMut<'a, T> {
+    fn from(all: &'a mut Cotangents<T>) -> Self {
+        Self { l: all.l.as_mut(), v: all.v.as_mut(), weights: &mut all.weights }
+    }
 }
 
 /// Cotangents of L and of the right-hand sides of A X = B.

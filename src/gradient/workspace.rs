@@ -1,34 +1,8 @@
-//! The caller's memory: where cotangents are written, and the working memory.
+//! The working memory that a caller keeps.
 
-use super::modification::To;
-use super::tangent::Cotangents;
 use crate::cpu::Workspace;
 use crate::scalar::RealScalar;
 use cholupdate_kernels::buffer::Buffer;
-use faer::MatMut;
-
-/// Where the cotangents of L, V and w are written.
-#[derive(Debug)]
-pub struct CotangentsMut<'a, T> {
-    /// Of L. (n × n)
-    pub l: MatMut<'a, T>,
-    /// Of V. (n × k)
-    pub v: MatMut<'a, T>,
-    /// Of the weights. (k)
-    pub weights: &'a mut [T],
-}
-
-impl<'a, T> CotangentsMut<'a, T> {
-    pub(super) fn into_parts(self) -> To<'a, T> {
-        To { l: self.l, v: self.v, weights: self.weights }
-    }
-}
-
-impl<'a, T> From<&'a mut Cotangents<T>> for CotangentsMut<'a, T> {
-    fn from(all: &'a mut Cotangents<T>) -> Self {
-        Self { l: all.l.as_mut(), v: all.v.as_mut(), weights: &mut all.weights }
-    }
-}
 
 /// Working memory of [`modify_vjp_into`](super::modify_vjp_into) and [`modify_jvp_into`](super::modify_jvp_into). It grows to the largest
 /// size needed so far, and never shrinks.

@@ -185,7 +185,7 @@ impl<T: Float> PushDiagonal<'_, T> {
     }
 }
 
-/// 1 for the rows of a tile below row j, 0 for the others; of a step without an interchange nobody asks.
+/// 1 for the rows of a tile below row j, 0 for the others; steps without an interchange do not read them.
 #[inline(always)]
 fn below<T: Float>(step: &Step<T>, j: usize) -> [T; TILE] {
     let mut live = [T::ONE; TILE];
