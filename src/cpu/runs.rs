@@ -149,7 +149,7 @@ pub(crate) fn sweep_runs<T: Element>(
         match Asks::claim() {
             Some(asks) => run_asking(steps, asks, &panels, (threads, chunks)),
             None if threads > 1 => run(&steps, &panels, (threads, chunks)).map_err(Stop::from),
-            None => serial::panels(&steps, &panels).map_err(Stop::from),
+            None => serial::sweep(&steps, &panels).map_err(Stop::from),
         }
     };
     let keeps_signs = first.into_inner() == usize::MAX;

@@ -139,7 +139,7 @@ pub(crate) fn sweep<T: Element>(
         // SAFETY: as above.
         None if threads > 1 => unsafe { run(&steps, &plan, shared)? },
         // SAFETY: as above.
-        None => unsafe { serial::panels(&steps, &plan)? },
+        None => unsafe { serial::sweep(&steps, &plan)? },
     };
     Ok((Modification::of_sweep(&health, plan.start), plus))
 }

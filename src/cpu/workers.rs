@@ -17,8 +17,7 @@ use crate::host::pool::{Backoff, OnPanic};
 use crate::host::share::on_threads;
 use crate::sweep::plan::Panels;
 use cholupdate_kernels::panel::Panel;
-use cholupdate_kernels::steps::Breakdown;
-use cholupdate_kernels::steps::Steps;
+use cholupdate_kernels::steps::{Breakdown, Steps};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 

@@ -1,5 +1,5 @@
-//! The CPU kernels of [`cholupdate`](https://docs.rs/cholupdate), compiled once for each scalar type and instruction set, whatever the
-//! features of the library. This crate has no interface of its own and no promise of stability: use `cholupdate`.
+//! The CPU kernels of [`cholupdate`](https://docs.rs/cholupdate), compiled once for each scalar type and instruction set. They do not
+//! depend on the features of the library. This crate has no interface of its own and no promise of stability: use `cholupdate`.
 //!
 //! | module | holds |
 //! |---|---|

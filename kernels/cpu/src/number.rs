@@ -11,10 +11,10 @@
 //! loops over lanes are the same for both. L is stored as its users store it, real and imaginary part side by side; the working copy
 //! of V, which the kernels read most often, has the real parts of a column in one place and the imaginary parts behind them.
 
-pub mod complex;
-pub mod parts;
-pub mod real;
-pub mod registers;
+mod complex;
+mod parts;
+mod real;
+mod registers;
 
 use crate::isa::Portable;
 use pulp::Simd;

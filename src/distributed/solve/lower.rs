@@ -12,8 +12,7 @@ use crate::host::threads::Threads;
 use crate::real::Real;
 use crate::sweep::plan::Panels;
 use cholupdate_kernels::panel::Panel;
-use cholupdate_kernels::steps::Breakdown;
-use cholupdate_kernels::steps::Steps;
+use cholupdate_kernels::steps::{Breakdown, Steps};
 use core::ops::Range;
 use faer::{Accum, Conj, MatMut, MatRef, Par};
 

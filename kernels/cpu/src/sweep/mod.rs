@@ -25,23 +25,23 @@
 //! Everything is inlined into one function for an instruction set, so that loops over registers become its instructions. In a
 //! build without optimization (`unoptimized`, from build.rs) the larger functions are not: the one function would need 18 MB of stack.
 
-pub mod apply;
-pub mod at_once;
-pub mod compensated;
+mod apply;
+mod at_once;
+mod compensated;
 pub mod copy;
-pub mod diagonal;
-pub mod elimination;
+mod diagonal;
+mod elimination;
 pub mod entries;
-pub mod in_registers;
-pub mod interchange;
+mod in_registers;
+mod interchange;
 pub mod job;
 pub mod low_rank;
 pub mod packed;
 pub mod panel_steps;
-pub mod part_of_tile;
-pub mod reflection;
+mod part_of_tile;
+mod reflection;
 pub mod reflector;
-pub mod scratch;
+mod scratch;
 pub mod shape;
 pub mod signature;
 pub mod small;

@@ -13,8 +13,7 @@ use crate::health::Health;
 use crate::isa::{fence, prefetch_to_write};
 use crate::number::Number;
 use crate::panel::Panel;
-use crate::steps::Breakdown;
-use crate::steps::Steps;
+use crate::steps::{Breakdown, Steps};
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 

@@ -36,11 +36,11 @@
 //! minus sign       l'_ij = ((l_ij − o) − x o) / g    v_i ← l'_ij − p (o + l_ij)      l is then the new pivot
 //! ```
 
-pub mod block;
-pub mod coefficients;
-pub mod diagonal;
-pub mod rows;
-pub mod stored;
+mod block;
+mod coefficients;
+mod diagonal;
+mod rows;
+mod stored;
 pub mod together;
 
 pub use self::coefficients::within_limits;

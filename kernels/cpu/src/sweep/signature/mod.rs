@@ -26,11 +26,11 @@
 //! | `columns` | the columns of a block one by one |
 //! | `rows` | the trailing step |
 
-pub mod change;
-pub mod columns;
-pub mod diagonal;
-pub mod job;
-pub mod rows;
+mod change;
+mod columns;
+mod diagonal;
+mod job;
+mod rows;
 
 pub use self::change::{BlockChange, OneColumn};
 pub use self::job::SignatureJob;
@@ -41,8 +41,7 @@ use crate::compiled;
 use crate::health::Health;
 use crate::isa::fence;
 use crate::panel::Panel;
-use crate::steps::Breakdown;
-use crate::steps::Steps;
+use crate::steps::{Breakdown, Steps};
 use core::ops::Range;
 
 compiled! {

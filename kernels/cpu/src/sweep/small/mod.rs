@@ -9,9 +9,9 @@
 //!
 //! The formulas are those of [`low_rank`](super::low_rank), and so are the bits of the result.
 
-pub mod blocks;
-pub mod few;
-pub mod several;
+mod blocks;
+mod few;
+mod several;
 
 pub use self::blocks::Blocks;
 pub use self::few::{FEW, Few};

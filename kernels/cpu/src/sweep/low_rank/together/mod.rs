@@ -19,9 +19,9 @@
 //! | `rows` | applies those of a block to rows below |
 //! | `panel` | both steps of a panel |
 
-pub mod column;
-pub mod panel;
-pub mod rows;
+mod column;
+mod panel;
+mod rows;
 
 pub use self::panel::sets_len;
 

@@ -1,7 +1,7 @@
 //! The modification of a small L in blocks of columns, in place.
 
-pub mod coefficients;
-pub mod memory;
+mod coefficients;
+mod memory;
 
 use self::coefficients::{Coefficients, Each, Ratios};
 use self::memory::{Block, LAST, Memory, STRIDE};
