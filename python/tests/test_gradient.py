@@ -120,7 +120,7 @@ def test_what_is_refused() -> None:
         ("`cotangent` has 3 dimensions", lambda: pull(l, new, v, bar[None])),
         ("`weights`", lambda: pull(l, new, v, bar, [1.0])),
         ("`weights` is not finite", lambda: pull(l, new, v, bar, [1.0, np.nan])),
-        ("`l` is not finite", lambda: pull(l * np.inf, new, v, bar)),
+        ("`l` is not finite", lambda: pull(np.full((4, 4), np.nan), new, v, bar)),
         ("`l`", lambda: pull(-l, new, v, bar)),
         ("`tangent_l`", lambda: push(l, new, v, np.eye(3), v)),
         ("`tangent_v`", lambda: push(l, new, v, l, v[:, :1])),
