@@ -5,7 +5,8 @@
  *
  * Matrices are column-major: entry (i, j) of `a` is a[i + j * lda], and lda is at least the number of rows. Rows and columns
  * are counted from 0. `uplo` is 'L' for a lower triangle, with A = L L^T, or 'U' for an upper one, with A = R^T R and R = L^T; the
- * other triangle is neither read nor written. Vectors of one column are matrices of one column.
+ * other triangle is not read, and not written but by derivatives, which fill it with zeros. Vectors of one column are matrices of one
+ * column.
  *
  * Every function that can fail returns a status. CHOLUPDATE_OK is 0. After any other, cholupdate_last_error() has a sentence that names
  * the argument, nothing that a pointer leads to has been changed, and the factor is bit for bit as it was, unless the status is
@@ -55,8 +56,8 @@
  * Names with _lt are for L^H. The imaginary part of the diagonal of A is not read. Weights, a decay, sums of squares, log det A, a
  * condition number, the signs of S and reports are real. There are all functions for a factor of a positive definite matrix, its
  * modifications in flight and its extensions, for that of an indefinite one, and for batches, except for those on arrays in the memory of
- * a GPU, what they have done, and cholupdate_d_modify_array(). The engine is CHOLUPDATE_CPU; complex factors on another one are refused
- * with INVALID_ARGUMENT.
+ * a GPU, what they have done, cholupdate_d_modify_array(), and derivatives. The engine is CHOLUPDATE_CPU; complex factors on another one
+ * are refused with INVALID_ARGUMENT.
  */
 
 
@@ -278,7 +279,8 @@ typedef struct cholupdate_d_ldlt_extension cholupdate_d_ldlt_extension;
 typedef struct cholupdate_d_pending cholupdate_d_pending;
 
 /**
- * Working memory of cholupdate_d_modify_array(). It grows to the largest size needed so far, and never shrinks.
+ * Working memory of cholupdate_d_modify_array(), cholupdate_d_modify_vjp() and cholupdate_d_modify_jvp(). It grows to the largest size
+ * needed so far, and never shrinks.
  */
 typedef struct cholupdate_d_workspace cholupdate_d_workspace;
 
@@ -318,7 +320,8 @@ typedef struct cholupdate_s_ldlt_extension cholupdate_s_ldlt_extension;
 typedef struct cholupdate_s_pending cholupdate_s_pending;
 
 /**
- * Working memory of cholupdate_s_modify_array(). It grows to the largest size needed so far, and never shrinks.
+ * Working memory of cholupdate_s_modify_array(), cholupdate_s_modify_vjp() and cholupdate_s_modify_jvp(). It grows to the largest size
+ * needed so far, and never shrinks.
  */
 typedef struct cholupdate_s_workspace cholupdate_s_workspace;
 
@@ -1017,8 +1020,8 @@ cholupdate_status cholupdate_s_pending_solve(cholupdate_s_pending *pending,
 void cholupdate_s_pending_free(cholupdate_s_pending *pending);
 
 /**
- * Creates working memory for cholupdate_d_modify_array(). `options` sets the number of threads and the safeguard; its engine
- * must be the CPU. The caller owns `*workspace` and frees it by cholupdate_d_workspace_free().
+ * Creates working memory for cholupdate_d_modify_array() and derivatives. `options` sets the number of threads and the safeguard; its
+ * engine must be the CPU. The caller owns `*workspace` and frees it by cholupdate_d_workspace_free().
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT.
  */
@@ -1050,8 +1053,8 @@ cholupdate_status cholupdate_d_modify_array(char uplo,
                                             cholupdate_report *report);
 
 /**
- * Creates working memory for cholupdate_s_modify_array(). `options` sets the number of threads and the safeguard; its engine
- * must be the CPU. The caller owns `*workspace` and frees it by cholupdate_s_workspace_free().
+ * Creates working memory for cholupdate_s_modify_array() and derivatives. `options` sets the number of threads and the safeguard; its
+ * engine must be the CPU. The caller owns `*workspace` and frees it by cholupdate_s_workspace_free().
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT.
  */
@@ -1081,6 +1084,204 @@ cholupdate_status cholupdate_s_modify_array(char uplo,
                                             const float *weights,
                                             cholupdate_s_workspace *workspace,
                                             cholupdate_report *report);
+
+/**
+ * Derivatives of L' L'^T = L L^T + V diag(w) V^T in reverse mode: the cotangents of L, V and w from that of L', where a cotangent is
+ * the derivative of a number by each entry. L, the `l_new` that a modification has left, and `cotangent` (n x n) are lower triangular,
+ * or for an `uplo` of 'U' R, R' and the cotangent of R', upper triangular. V (n x k) and `weights` (k) are those of the
+ * modification; NULL weights are all 1, and weights of zero are permitted. Written are `l_cotangent` (n x n), with zeros in its other
+ * triangle, `v_cotangent` (n x k), and `weights_cotangent` (k), which may be NULL. `workspace` is as for cholupdate_d_modify_array().
+ * The diagonal of L must not be negative. Other entries that are not finite make what depends on them NaN or infinite.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, or NOT_POSITIVE_DEFINITE for a diagonal entry of L' that is not positive; with
+ * weights of both signs also OVERFLOW.
+ */
+cholupdate_status cholupdate_d_modify_vjp(char uplo,
+                                          int64_t n,
+                                          const double *l,
+                                          int64_t ldl,
+                                          const double *l_new,
+                                          int64_t ldl_new,
+                                          int64_t k,
+                                          const double *v,
+                                          int64_t ldv,
+                                          const double *weights,
+                                          const double *cotangent,
+                                          int64_t ldcotangent,
+                                          double *l_cotangent,
+                                          int64_t ldl_cotangent,
+                                          double *v_cotangent,
+                                          int64_t ldv_cotangent,
+                                          double *weights_cotangent,
+                                          cholupdate_d_workspace *workspace);
+
+/**
+ * Derivatives of L' L'^T = L L^T + V diag(w) V^T in forward mode: the tangent of L' from those of L, V and w. `l_tangent` (n x n) has
+ * the triangle of L, `v_tangent` is n x k, and `weights_tangent` has k entries; NULL stands for zeros. Written is `tangent` (n x n),
+ * that of L' or R', with zeros in its other triangle. The other arguments are as for cholupdate_d_modify_vjp().
+ *
+ * Returns as cholupdate_d_modify_vjp().
+ */
+cholupdate_status cholupdate_d_modify_jvp(char uplo,
+                                          int64_t n,
+                                          const double *l,
+                                          int64_t ldl,
+                                          const double *l_new,
+                                          int64_t ldl_new,
+                                          int64_t k,
+                                          const double *v,
+                                          int64_t ldv,
+                                          const double *weights,
+                                          const double *l_tangent,
+                                          int64_t ldl_tangent,
+                                          const double *v_tangent,
+                                          int64_t ldv_tangent,
+                                          const double *weights_tangent,
+                                          double *tangent,
+                                          int64_t ldtangent,
+                                          cholupdate_d_workspace *workspace);
+
+/**
+ * Derivatives of the solution X (n x nrhs) of A X = B in reverse mode: the cotangents of L and B from that of X. L (n x n) is lower
+ * triangular, or upper triangular for an `uplo` of 'U'. Written are `l_cotangent` (n x n), with zeros in its other triangle, and
+ * `b_cotangent` (n x nrhs).
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or SINGULAR.
+ */
+cholupdate_status cholupdate_d_solve_vjp(char uplo,
+                                         int64_t n,
+                                         const double *l,
+                                         int64_t ldl,
+                                         int64_t nrhs,
+                                         const double *x,
+                                         int64_t ldx,
+                                         const double *cotangent,
+                                         int64_t ldcotangent,
+                                         double *l_cotangent,
+                                         int64_t ldl_cotangent,
+                                         double *b_cotangent,
+                                         int64_t ldb_cotangent);
+
+/**
+ * Derivatives of cholupdate_d_append() in reverse mode: the cotangents of L, `cross` and `corner` from that of L'. L', the `l_new`
+ * that it has left, and `cotangent` (n + r x n + r) are lower triangular, or upper triangular for an `uplo` of 'U'. Written are
+ * `l_cotangent` (n x n), `cross_cotangent` (n x r) and `corner_cotangent` (r x r); of the latter the triangle `uplo` counts, and it and
+ * `l_cotangent` have zeros in the other one.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or SINGULAR.
+ */
+cholupdate_status cholupdate_d_append_vjp(char uplo,
+                                          int64_t n,
+                                          int64_t r,
+                                          const double *l_new,
+                                          int64_t ldl_new,
+                                          const double *cotangent,
+                                          int64_t ldcotangent,
+                                          double *l_cotangent,
+                                          int64_t ldl_cotangent,
+                                          double *cross_cotangent,
+                                          int64_t ldcross_cotangent,
+                                          double *corner_cotangent,
+                                          int64_t ldcorner_cotangent);
+
+/**
+ * Derivatives of L' L'^T = L L^T + V diag(w) V^T in reverse mode: the cotangents of L, V and w from that of L', where a cotangent is
+ * the derivative of a number by each entry. L, the `l_new` that a modification has left, and `cotangent` (n x n) are lower triangular,
+ * or for an `uplo` of 'U' R, R' and the cotangent of R', upper triangular. V (n x k) and `weights` (k) are those of the
+ * modification; NULL weights are all 1, and weights of zero are permitted. Written are `l_cotangent` (n x n), with zeros in its other
+ * triangle, `v_cotangent` (n x k), and `weights_cotangent` (k), which may be NULL. `workspace` is as for cholupdate_s_modify_array().
+ * The diagonal of L must not be negative. Other entries that are not finite make what depends on them NaN or infinite.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, or NOT_POSITIVE_DEFINITE for a diagonal entry of L' that is not positive; with
+ * weights of both signs also OVERFLOW.
+ */
+cholupdate_status cholupdate_s_modify_vjp(char uplo,
+                                          int64_t n,
+                                          const float *l,
+                                          int64_t ldl,
+                                          const float *l_new,
+                                          int64_t ldl_new,
+                                          int64_t k,
+                                          const float *v,
+                                          int64_t ldv,
+                                          const float *weights,
+                                          const float *cotangent,
+                                          int64_t ldcotangent,
+                                          float *l_cotangent,
+                                          int64_t ldl_cotangent,
+                                          float *v_cotangent,
+                                          int64_t ldv_cotangent,
+                                          float *weights_cotangent,
+                                          cholupdate_s_workspace *workspace);
+
+/**
+ * Derivatives of L' L'^T = L L^T + V diag(w) V^T in forward mode: the tangent of L' from those of L, V and w. `l_tangent` (n x n) has
+ * the triangle of L, `v_tangent` is n x k, and `weights_tangent` has k entries; NULL stands for zeros. Written is `tangent` (n x n),
+ * that of L' or R', with zeros in its other triangle. The other arguments are as for cholupdate_s_modify_vjp().
+ *
+ * Returns as cholupdate_s_modify_vjp().
+ */
+cholupdate_status cholupdate_s_modify_jvp(char uplo,
+                                          int64_t n,
+                                          const float *l,
+                                          int64_t ldl,
+                                          const float *l_new,
+                                          int64_t ldl_new,
+                                          int64_t k,
+                                          const float *v,
+                                          int64_t ldv,
+                                          const float *weights,
+                                          const float *l_tangent,
+                                          int64_t ldl_tangent,
+                                          const float *v_tangent,
+                                          int64_t ldv_tangent,
+                                          const float *weights_tangent,
+                                          float *tangent,
+                                          int64_t ldtangent,
+                                          cholupdate_s_workspace *workspace);
+
+/**
+ * Derivatives of the solution X (n x nrhs) of A X = B in reverse mode: the cotangents of L and B from that of X. L (n x n) is lower
+ * triangular, or upper triangular for an `uplo` of 'U'. Written are `l_cotangent` (n x n), with zeros in its other triangle, and
+ * `b_cotangent` (n x nrhs).
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or SINGULAR.
+ */
+cholupdate_status cholupdate_s_solve_vjp(char uplo,
+                                         int64_t n,
+                                         const float *l,
+                                         int64_t ldl,
+                                         int64_t nrhs,
+                                         const float *x,
+                                         int64_t ldx,
+                                         const float *cotangent,
+                                         int64_t ldcotangent,
+                                         float *l_cotangent,
+                                         int64_t ldl_cotangent,
+                                         float *b_cotangent,
+                                         int64_t ldb_cotangent);
+
+/**
+ * Derivatives of cholupdate_s_append() in reverse mode: the cotangents of L, `cross` and `corner` from that of L'. L', the `l_new`
+ * that it has left, and `cotangent` (n + r x n + r) are lower triangular, or upper triangular for an `uplo` of 'U'. Written are
+ * `l_cotangent` (n x n), `cross_cotangent` (n x r) and `corner_cotangent` (r x r); of the latter the triangle `uplo` counts, and it and
+ * `l_cotangent` have zeros in the other one.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or SINGULAR.
+ */
+cholupdate_status cholupdate_s_append_vjp(char uplo,
+                                          int64_t n,
+                                          int64_t r,
+                                          const float *l_new,
+                                          int64_t ldl_new,
+                                          const float *cotangent,
+                                          int64_t ldcotangent,
+                                          float *l_cotangent,
+                                          int64_t ldl_cotangent,
+                                          float *cross_cotangent,
+                                          int64_t ldcross_cotangent,
+                                          float *corner_cotangent,
+                                          int64_t ldcorner_cotangent);
 
 /**
  * Appends r rows and columns: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of which the triangle

@@ -68,6 +68,16 @@ pub unsafe fn triangle<'a, T: Scalar>(
     Ok(Triangle::Copied(copy))
 }
 
+/// L, or for an upper triangle its transpose, of which the lower triangle is read. (n × n)
+pub fn turned<T: RealScalar>(l: MatRef<'_, T>, upper: bool) -> MatRef<'_, T> {
+    if upper { l.transpose() } else { l }
+}
+
+/// The same for writing.
+pub fn turned_mut<T: RealScalar>(l: MatMut<'_, T>, upper: bool) -> MatMut<'_, T> {
+    if upper { l.transpose_mut() } else { l }
+}
+
 /// Copies the lower triangle of L to that of the caller's array, or its conjugate transpose to the upper triangle. (n × n)
 pub fn copy_triangle<T: Scalar>(l: MatRef<'_, T>, mut to: MatMut<'_, T>, upper: bool) {
     if upper {

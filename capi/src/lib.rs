@@ -134,6 +134,7 @@ mod double {
     pub mod carried;
     pub mod extension;
     pub mod factor;
+    pub mod gradient;
     pub mod known;
     pub mod ldlt;
     pub mod ldlt_extension;
@@ -182,6 +183,9 @@ mod single {
     }
     pub mod factor {
         include!(concat!(env!("OUT_DIR"), "/single/factor.rs"));
+    }
+    pub mod gradient {
+        include!(concat!(env!("OUT_DIR"), "/single/gradient.rs"));
     }
     pub mod known {
         include!(concat!(env!("OUT_DIR"), "/single/known.rs"));

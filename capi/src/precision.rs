@@ -2,8 +2,8 @@
 // header.
 
 /// Files of functions, in the order of the header.
-const PARTS: [&str; 21] = [
-    "factor", "known", "modifying", "carried", "pending", "array", "rows", "solving", "on_device", "extension", "batch", "batch_verbs",
+const PARTS: [&str; 22] = [
+    "factor", "known", "modifying", "carried", "pending", "array", "gradient", "rows", "solving", "on_device", "extension", "batch", "batch_verbs",
     "batch_rows", "batch_on_device", "batch_outcome", "ldlt", "ldlt_known", "ldlt_modifying", "ldlt_rows", "ldlt_solving", "ldlt_extension",
 ];
 

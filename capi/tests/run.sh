@@ -26,6 +26,7 @@ c tests/loops.c loops
 c tests/refusals.c refusals
 c tests/batch.c batch
 c tests/ldlt.c ldlt
+c tests/gradient.c gradient
 c tests/complex.c complex
 c tests/fork.c fork
 cxx tests/threads.cpp threads
@@ -45,7 +46,7 @@ cxx examples/least_squares.cpp least_squares
 "${FC:-gfortran}" -std=f2018 "${warnings[@]}" -J "$bin" examples/quickstart.f90 -o "$bin/quickstart-fortran" "${libs[@]}"
 
 passed=0
-for program in verbs loops refusals batch ldlt complex threads complex-cxx fork verbs-static verbs-alone refusals-alone fork-alone quickstart recursive_least_squares least_squares quickstart-fortran; do
+for program in verbs loops refusals batch ldlt gradient complex threads complex-cxx fork verbs-static verbs-alone refusals-alone fork-alone quickstart recursive_least_squares least_squares quickstart-fortran; do
     "$bin/$program"
     passed=$((passed + 1))
 done
@@ -68,7 +69,7 @@ mkdir "$bin/called"
     grep -qx prefix=/usr there/usr/lib/pkgconfig/cholupdate.pc
 )
 if command -v valgrind >/dev/null; then
-    for program in verbs loops refusals batch ldlt complex; do
+    for program in verbs loops refusals batch ldlt gradient complex; do
         valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite "$bin/$program"
         passed=$((passed + 1))
     done

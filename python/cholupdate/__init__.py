@@ -34,6 +34,8 @@ from ._cholupdate import (
     Pending,
     __version__,
     cholesky_update,
+    cholesky_update_jvp,
+    cholesky_update_vjp,
     keep_awake,
 )
 from ._cholupdate import forked as _forked
@@ -69,6 +71,8 @@ __all__ = [
     "UnstableError",
     "__version__",
     "cholesky_update",
+    "cholesky_update_jvp",
+    "cholesky_update_vjp",
     "keep_awake",
     "scipy",
 ]

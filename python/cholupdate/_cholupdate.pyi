@@ -34,6 +34,8 @@ __all__ = [
     "Pending",
     "__version__",
     "cholesky_update",
+    "cholesky_update_jvp",
+    "cholesky_update_vjp",
     "forked",
     "keep_awake",
     "modify_at",
@@ -441,6 +443,78 @@ def cholesky_update(
     overwrite_l: bool = False,
     check_finite: bool = True,
     out: None = None,
+) -> NDArray[Any]: ...
+@overload
+def cholesky_update_vjp(
+    l: NDArray[Any],
+    l_new: _Matrix,
+    v: _Matrix,
+    cotangent: _Matrix,
+    weights: _Matrix | None = None,
+    *,
+    downdate: bool = False,
+    upper: bool = False,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+@overload
+def cholesky_update_vjp(
+    l: _Array,
+    l_new: _Matrix,
+    v: _Matrix,
+    cotangent: _Matrix,
+    weights: _Matrix | None = None,
+    *,
+    downdate: bool = False,
+    upper: bool = False,
+) -> tuple[_Array, _Array, _Array]: ...
+@overload
+def cholesky_update_vjp(
+    l: ArrayLike,
+    l_new: _Matrix,
+    v: _Matrix,
+    cotangent: _Matrix,
+    weights: _Matrix | None = None,
+    *,
+    downdate: bool = False,
+    upper: bool = False,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+@overload
+def cholesky_update_jvp(
+    l: NDArray[Any],
+    l_new: _Matrix,
+    v: _Matrix,
+    tangent_l: _Matrix,
+    tangent_v: _Matrix,
+    weights: _Matrix | None = None,
+    tangent_weights: _Matrix | None = None,
+    *,
+    downdate: bool = False,
+    upper: bool = False,
+) -> NDArray[Any]: ...
+@overload
+def cholesky_update_jvp(
+    l: _Array,
+    l_new: _Matrix,
+    v: _Matrix,
+    tangent_l: _Matrix,
+    tangent_v: _Matrix,
+    weights: _Matrix | None = None,
+    tangent_weights: _Matrix | None = None,
+    *,
+    downdate: bool = False,
+    upper: bool = False,
+) -> _Array: ...
+@overload
+def cholesky_update_jvp(
+    l: ArrayLike,
+    l_new: _Matrix,
+    v: _Matrix,
+    tangent_l: _Matrix,
+    tangent_v: _Matrix,
+    weights: _Matrix | None = None,
+    tangent_weights: _Matrix | None = None,
+    *,
+    downdate: bool = False,
+    upper: bool = False,
 ) -> NDArray[Any]: ...
 @final
 class keep_awake:

@@ -1,4 +1,8 @@
-//! Modifications of factors that are stored in arrays.
+//! Modifications of factors that are stored in arrays, and their derivatives.
+
+mod gradient;
+
+pub use self::gradient::{cholesky_update_jvp, cholesky_update_vjp};
 
 use crate::argument::{Argument, kind};
 use crate::arrays::{self, Array, Read, is_bare, is_writeable, overlap, shared, usable, view_mut, zeros};

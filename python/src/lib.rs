@@ -80,7 +80,9 @@ mod _cholupdate {
     #[pymodule_export]
     use crate::factor::{Cholesky, restore};
     #[pymodule_export]
-    use crate::functions::{cholesky_update, scipy_cholesky_update};
+    use crate::functions::{
+        cholesky_update, cholesky_update_jvp, cholesky_update_vjp, scipy_cholesky_update,
+    };
     #[pymodule_export]
     use crate::ldlt::extension::{LdltExtension, restore_ldlt_extension};
     #[pymodule_export]

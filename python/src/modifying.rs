@@ -44,11 +44,16 @@ fn modified<'py, T: Number>(
 
 /// The weights that were passed, one for each column of V. They are real, also for a factor of complex numbers.
 pub fn weights<T: Number>(object: &Bound<'_, PyAny>) -> PyResult<Vec<T::RealPart>> {
-    let weights = arrays::Read::new(arrays::real_array::<T>(object, "weights")?, "weights")?;
-    if weights.ndim() > 1 {
-        return Err(wrong_value(format!("`weights` has {} dimensions, expected 1", weights.ndim())));
+    entries::<T>(object, "weights")
+}
+
+/// One real number for each column of V.
+pub fn entries<T: Number>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T::RealPart>> {
+    let entries = arrays::Read::new(arrays::real_array::<T>(object, name)?, name)?;
+    if entries.ndim() > 1 {
+        return Err(wrong_value(format!("`{name}` has {} dimensions, expected 1", entries.ndim())));
     }
-    let view: MatRef<'_, T::RealPart> = weights.view();
+    let view: MatRef<'_, T::RealPart> = entries.view();
     Ok(view.col(0).iter().copied().collect())
 }
 

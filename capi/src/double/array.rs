@@ -4,17 +4,38 @@ use crate::arguments::{count, is_upper, matrix, matrix_mut, place, tell, weights
 use crate::options::{cholupdate_options, cpu_alone, settings};
 use crate::report::cholupdate_report;
 use crate::status::{cholupdate_status, status_of};
+use cholupdate::gradient::GradientWorkspace;
 use cholupdate::{Cpu, Workspace, modify_in_place};
 use core::ffi::c_char;
 
-/// Working memory of cholupdate_d_modify_array(). It grows to the largest size needed so far, and never shrinks.
+/// Working memory of cholupdate_d_modify_array(), cholupdate_d_modify_vjp() and cholupdate_d_modify_jvp(). It grows to the largest size
+/// needed so far, and never shrinks.
 pub struct cholupdate_d_workspace {
     memory: Workspace<f64>,
-    engine: Cpu,
+    pub(super) of_derivatives: GradientWorkspace<f64>,
+    pub(super) engine: Cpu,
 }
 
-/// Creates working memory for cholupdate_d_modify_array(). `options` sets the number of threads and the safeguard; its engine
-/// must be the CPU. The caller owns `*workspace` and frees it by cholupdate_d_workspace_free().
+impl cholupdate_d_workspace {
+    fn new(engine: Cpu) -> Self {
+        Self { memory: Workspace::new(), of_derivatives: GradientWorkspace::new(), engine }
+    }
+
+    /// The caller's, or one with default settings for this call alone.
+    ///
+    /// # Safety
+    /// As for [`borrow_mut`](crate::arguments::borrow_mut).
+    pub(super) unsafe fn of(theirs: *mut Self, own: &mut Option<Self>) -> &mut Self {
+        // SAFETY: the caller guarantees the pointer.
+        match unsafe { theirs.as_mut() } {
+            Some(theirs) => theirs,
+            None => own.insert(Self::new(Cpu::default())),
+        }
+    }
+}
+
+/// Creates working memory for cholupdate_d_modify_array() and derivatives. `options` sets the number of threads and the safeguard; its
+/// engine must be the CPU. The caller owns `*workspace` and frees it by cholupdate_d_workspace_free().
 ///
 /// Returns NULL_POINTER or INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -26,8 +47,7 @@ pub unsafe extern "C" fn cholupdate_d_workspace_new(
     status_of(|| unsafe {
         let workspace = place("workspace", workspace)?;
         let engine = cpu_alone(&settings(options)?, "a workspace")?;
-        let new = cholupdate_d_workspace { memory: Workspace::new(), engine };
-        workspace.write(Box::into_raw(Box::new(new)));
+        workspace.write(Box::into_raw(Box::new(cholupdate_d_workspace::new(engine))));
         Ok(())
     })
 }
@@ -72,15 +92,9 @@ pub unsafe extern "C" fn cholupdate_d_modify_array(
         let l = if upper { l.transpose_mut() } else { l };
         let v = matrix("v", v, (order, rank), ldv)?;
         let weights = weights_or_ones(weights, rank)?;
-        let report_of = |workspace: &mut cholupdate_d_workspace| {
-            modify_in_place(l, v, weights, &workspace.engine, &mut workspace.memory)
-        };
-        let learned = match workspace.as_mut() {
-            Some(workspace) => report_of(workspace),
-            None => {
-                report_of(&mut cholupdate_d_workspace { memory: Workspace::new(), engine: Cpu::default() })
-            }
-        };
+        let mut own = None;
+        let workspace = cholupdate_d_workspace::of(workspace, &mut own);
+        let learned = modify_in_place(l, v, weights, &workspace.engine, &mut workspace.memory);
         tell(report, learned?);
         Ok(())
     })

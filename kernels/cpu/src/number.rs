@@ -241,6 +241,10 @@ pub trait Float:
     fn register_len<S: Simd>() -> usize;
     fn vdiv<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
     fn vsqrt<S: Simd>(simd: S, a: Self::Vector<S>) -> Self::Vector<S>;
+    /// The registers of which a slice consists; what is left at its end is not among them.
+    fn registers<S: Simd>(x: &[Self]) -> &[Self::Vector<S>];
+    /// The same, to be written.
+    fn registers_mut<S: Simd>(x: &mut [Self]) -> &mut [Self::Vector<S>];
     /// The sum of all lanes.
     fn total<S: Simd>(simd: S, x: Self::Vector<S>) -> Self;
     /// a b + c, rounded once on every machine.

@@ -104,15 +104,15 @@ impl<T: Float> PullDiagonal<'_, T> {
             let (kept, live) = (Kept::new(step, j, tile), below(step, j));
             let (l, new, cotangent) = (&l[column.clone()], &new[column.clone()], &cotangent[column.clone()]);
             let to = &mut to[column];
-            let sums = &mut sums[..(k + MORE_SUMS) * T::lanes::<S>()];
-            sums.fill(T::ZERO);
+            let sums = &mut T::registers_mut::<S>(sums)[..k + MORE_SUMS];
+            sums.fill(T::splat(simd, T::ZERO));
             for at in (0..TILE).step_by(R * T::lanes::<S>()) {
                 let entries = (&l[at..], &new[at..], &cotangent[at..], &mut to[at..]);
                 pull::column::<T, S, R>(simd, step, (a, signed), entries, &mut tile[at..], sums, &live[at..]);
             }
             kept.restore(j, tile);
             let totals = &mut totals[j * (k + MORE_SUMS)..][..k + MORE_SUMS];
-            pull::add_registers(simd, sums, totals);
+            totals.iter_mut().zip(&*sums).for_each(|(to, &sum)| *to += T::total(simd, sum));
             pivots[j] = step.pull_row(pivots[j], a, totals);
             set_row(tile, 1, j, &totals[..k]);
         }

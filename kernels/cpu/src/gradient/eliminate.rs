@@ -2,7 +2,7 @@
 
 use super::columns::Columns;
 use super::step::Step;
-use super::tile::{TILE, load, store};
+use super::tile::{TILE, registers, registers_mut};
 use crate::number::Float;
 use pulp::{Simd, WithSimd};
 
@@ -82,15 +82,14 @@ pub fn column<T: Float, S: Simd, const R: usize>(
     tile: &mut [T],
     live: &[T],
 ) {
-    let (mut old, new) = (load::<T, S, R>(simd, l), load::<T, S, R>(simd, new));
+    let (mut old, new) = (*registers::<T, S, R>(l), registers::<T, S, R>(new));
     if let Some((p, sign)) = step.interchange {
-        let (sign, live) = (T::splat(simd, sign), load::<T, S, R>(simd, live));
-        let v = &mut tile[2 * p * TILE..];
-        let mut other = load::<T, S, R>(simd, v);
+        let (sign, live) = (T::splat(simd, sign), registers::<T, S, R>(live));
+        let v = registers_mut::<T, S, R>(&mut tile[2 * p * TILE..]);
         for i in 0..R {
-            other[i] = T::vmul(simd, T::vmul(simd, sign, other[i]), live[i]);
+            let other = T::vmul(simd, T::vmul(simd, sign, v[i]), live[i]);
+            v[i] = core::mem::replace(&mut old[i], other);
         }
-        store::<T, S, R>(v, core::mem::replace(&mut old, other));
     }
     // Minus β.
     let mut beta = [T::splat(simd, T::ZERO); R];
@@ -99,11 +98,11 @@ pub fn column<T: Float, S: Simd, const R: usize>(
         let sum = T::vadd(simd, old[i], new[i]);
         beta[i] = T::vsub(simd, beta[i], T::vmul(simd, sum, scale));
     }
-    for (column, &a) in tile.chunks_mut(2 * TILE).zip(a) {
-        let (mut v, a) = (load::<T, S, R>(simd, column), T::splat(simd, a));
+    for (v, &a) in tile.chunks_mut(2 * TILE).zip(a) {
+        let v = registers_mut::<T, S, R>(v);
+        let a = T::splat(simd, a);
         for i in 0..R {
             v[i] = T::mul_add(simd, beta[i], a, v[i]);
         }
-        store::<T, S, R>(column, v);
     }
 }

@@ -3,7 +3,7 @@
 use super::columns::{Columns, ColumnsMut};
 use super::eliminate::chunk;
 use super::step::Step;
-use super::tile::{LINE, MORE_SUMS, TILE, load, store};
+use super::tile::{LINE, MORE_SUMS, TILE, registers, registers_mut};
 use crate::number::Float;
 use pulp::{Simd, WithSimd};
 
@@ -57,7 +57,7 @@ impl<T: Float> Pull<'_, T> {
                 let (a, signed) = (&a[j * k..][..k], &signed[j * k..][..k]);
                 let (next, ahead) =
                     if j > 0 { (j - 1, first) } else { (steps.len() - 1, first + self::chunk::<T>(k)) };
-                let sums = &mut sums[j * each..][..each];
+                let sums = T::registers_mut::<S>(&mut sums[j * each..][..each]);
                 let fetched = [l, new, cotangent].map(|columns| columns.ahead(next, ahead));
                 let written = to.ahead(next, ahead);
                 let [l, new, cotangent] = [l, new, cotangent].map(|columns| columns.column(j, first));
@@ -91,25 +91,25 @@ pub fn column<T: Float, S: Simd, const R: usize>(
     (a, signed): (&[T], &[T]),
     (l, new, cotangent, to): (&[T], &[T], &[T], &mut [T]),
     tile: &mut [T],
-    sums: &mut [T],
+    sums: &mut [T::Vector<S>],
     live: &[T],
 ) {
-    let lanes = T::lanes::<S>();
-    let (of_v, of_pivots) = sums.split_at_mut(a.len() * lanes);
+    let k = a.len();
     let zero = T::splat(simd, T::ZERO);
     let (scale, inverse) = (T::splat(simd, step.scale), T::splat(simd, step.inverse));
-    let (mut old, new) = (load::<T, S, R>(simd, l), load::<T, S, R>(simd, new));
+    let new = registers::<T, S, R>(new);
+    let mut old = *registers::<T, S, R>(l);
     if step.interchange.is_some() {
         // l stands in V. The entry of V that it was interchanged with comes from what the step has made of them.
         let mut dot = [zero; R];
         for (r, &a) in signed.iter().enumerate() {
-            let v = load::<T, S, R>(simd, &tile[2 * r * TILE..]);
+            let v = registers::<T, S, R>(&tile[2 * r * TILE..]);
             let a = T::splat(simd, a);
             for i in 0..R {
                 dot[i] = T::mul_add(simd, a, v[i], dot[i]);
             }
         }
-        let (pivot, live) = (T::splat(simd, step.l), load::<T, S, R>(simd, live));
+        let (pivot, live) = (T::splat(simd, step.l), registers::<T, S, R>(live));
         for i in 0..R {
             let sum = T::vsub(simd, T::vmul(simd, pivot, new[i]), dot[i]);
             old[i] = T::vmul(simd, T::vmul(simd, sum, inverse), live[i]);
@@ -117,7 +117,7 @@ pub fn column<T: Float, S: Simd, const R: usize>(
     }
     let mut d = [zero; R];
     for (r, &a) in signed.iter().enumerate() {
-        let q = load::<T, S, R>(simd, &tile[(2 * r + 1) * TILE..]);
+        let q = registers::<T, S, R>(&tile[(2 * r + 1) * TILE..]);
         let a = T::splat(simd, a);
         for i in 0..R {
             d[i] = T::mul_add(simd, a, q[i], d[i]);
@@ -125,8 +125,8 @@ pub fn column<T: Float, S: Simd, const R: usize>(
     }
     let (mut beta, mut less, mut m) = ([zero; R], [zero; R], [zero; R]);
     let mut before = [zero; R];
-    let [mut with_old, mut with_new, mut with_beta] = load::<T, S, MORE_SUMS>(simd, of_pivots);
-    let cotangent = load::<T, S, R>(simd, cotangent);
+    let (mut with_old, mut with_new, mut with_beta) = (sums[k], sums[k + 1], sums[k + 2]);
+    let cotangent = registers::<T, S, R>(cotangent);
     let ratio = T::splat(simd, step.ratio);
     for i in 0..R {
         beta[i] = T::vmul(simd, T::vadd(simd, old[i], new[i]), scale);
@@ -139,34 +139,31 @@ pub fn column<T: Float, S: Simd, const R: usize>(
         with_new = T::mul_add(simd, m[i], new[i], with_new);
         with_beta = T::mul_add(simd, beta[i], d[i], with_beta);
     }
-    store::<T, S, MORE_SUMS>(of_pivots, [with_old, with_new, with_beta]);
-    for ((tile, &a), sum) in tile.chunks_mut(2 * TILE).zip(a).zip(of_v.chunks_exact_mut(lanes)) {
-        let (of_v, of_q) = tile.split_at_mut(TILE);
-        let (mut v, mut q) = (load::<T, S, R>(simd, of_v), load::<T, S, R>(simd, of_q));
+    (sums[k], sums[k + 1], sums[k + 2]) = (with_old, with_new, with_beta);
+    for ((tile, &a), sum) in tile.chunks_mut(2 * TILE).zip(a).zip(&mut *sums) {
+        let (v, q) = tile.split_at_mut(TILE);
+        let (v, q) = (registers_mut::<T, S, R>(v), registers_mut::<T, S, R>(q));
         let a = T::splat(simd, a);
-        let [mut total] = load::<T, S, 1>(simd, sum);
+        let mut total = *sum;
         for i in 0..R {
             v[i] = T::mul_add(simd, beta[i], a, v[i]);
             total = T::mul_add(simd, m[i], v[i], total);
             total = T::mul_add(simd, less[i], q[i], total);
             q[i] = T::mul_add(simd, m[i], a, q[i]);
         }
-        store::<T, S, R>(of_v, v);
-        store::<T, S, R>(of_q, q);
-        store::<T, S, 1>(sum, [total]);
+        *sum = total;
     }
     if let Some((p, sign)) = step.interchange {
-        let (of_v, of_q) = tile[2 * p * TILE..].split_at_mut(TILE);
+        let (v, q) = tile[2 * p * TILE..].split_at_mut(TILE);
+        let (v, q) = (registers_mut::<T, S, R>(v), registers_mut::<T, S, R>(q));
         let sign = T::splat(simd, sign);
-        let other = load::<T, S, R>(simd, of_q);
         for i in 0..R {
-            old[i] = T::vmul(simd, sign, old[i]);
-            before[i] = T::vmul(simd, sign, before[i]);
+            v[i] = T::vmul(simd, sign, old[i]);
+            let other = T::vmul(simd, sign, before[i]);
+            before[i] = core::mem::replace(&mut q[i], other);
         }
-        store::<T, S, R>(of_v, old);
-        store::<T, S, R>(of_q, core::mem::replace(&mut before, other));
     }
-    store::<T, S, R>(to, before);
+    *registers_mut::<T, S, R>(to) = before;
 }
 
 /// Adds up the registers of sums: to (columns × (k + 3)) is added what they hold.
@@ -184,16 +181,9 @@ impl<T: Float> WithSimd for Totals<'_, T> {
         let each = (self.k + MORE_SUMS) * LINE / size_of::<T>();
         let columns = self.sums.chunks_exact(each).zip(self.to.chunks_exact_mut(self.k + MORE_SUMS));
         for (sums, to) in columns {
-            add_registers(simd, sums, to);
+            for (to, &sum) in to.iter_mut().zip(T::registers::<S>(sums)) {
+                *to += T::total(simd, sum);
+            }
         }
-    }
-}
-
-/// Adds the sum of each register to a number.
-#[inline(always)]
-pub fn add_registers<T: Float, S: Simd>(simd: S, sums: &[T], to: &mut [T]) {
-    for (to, sum) in to.iter_mut().zip(sums.chunks_exact(T::lanes::<S>())) {
-        let [sum] = load::<T, S, 1>(simd, sum);
-        *to += T::total(simd, sum);
     }
 }

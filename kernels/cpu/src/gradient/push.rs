@@ -3,7 +3,7 @@
 use super::columns::{Columns, ColumnsMut};
 use super::eliminate::chunk;
 use super::step::Step;
-use super::tile::{TILE, load, store};
+use super::tile::{TILE, registers, registers_mut};
 use crate::number::Float;
 use pulp::{Simd, WithSimd};
 
@@ -93,19 +93,19 @@ pub fn column<T: Float, S: Simd, const R: usize>(
     tile: &mut [T],
 ) {
     let zero = T::splat(simd, T::ZERO);
-    let (mut old, mut old_tangent) = (load::<T, S, R>(simd, l), load::<T, S, R>(simd, tangent));
+    let (mut old, mut old_tangent) = (*registers::<T, S, R>(l), *registers::<T, S, R>(tangent));
     if let Some((p, sign)) = step.interchange {
         let sign = T::splat(simd, sign);
         let halves = tile[2 * p * TILE..].chunks_mut(TILE).zip([&mut old, &mut old_tangent]);
         for (half, of_l) in halves {
-            let mut other = load::<T, S, R>(simd, half);
+            let half = registers_mut::<T, S, R>(half);
             for i in 0..R {
-                other[i] = T::vmul(simd, sign, other[i]);
+                let other = T::vmul(simd, sign, half[i]);
+                half[i] = core::mem::replace(&mut of_l[i], other);
             }
-            store::<T, S, R>(half, core::mem::replace(of_l, other));
         }
     }
-    let new = load::<T, S, R>(simd, new);
+    let new = registers::<T, S, R>(new);
     let [pivot, alpha_tangent, pivot_tangent] =
         [step.l, -pivots.1, pivots.0].map(|number| T::splat(simd, number));
     let mut sum = [zero; R];
@@ -115,7 +115,7 @@ pub fn column<T: Float, S: Simd, const R: usize>(
     }
     for ((tile, &a), &da) in tile.chunks(2 * TILE).zip(signed).zip(signed_tangents) {
         let (v, dv) = tile.split_at(TILE);
-        let (v, dv) = (load::<T, S, R>(simd, v), load::<T, S, R>(simd, dv));
+        let (v, dv) = (registers::<T, S, R>(v), registers::<T, S, R>(dv));
         let (a, da) = (T::splat(simd, a), T::splat(simd, da));
         for i in 0..R {
             sum[i] = T::mul_add(simd, da, v[i], T::mul_add(simd, a, dv[i], sum[i]));
@@ -132,17 +132,15 @@ pub fn column<T: Float, S: Simd, const R: usize>(
         beta[i] = T::vsub(simd, zero, factor);
         beta_tangent[i] = T::vsub(simd, zero, T::vmul(simd, change, scale));
     }
-    store::<T, S, R>(to, sum);
+    *registers_mut::<T, S, R>(to) = sum;
     for ((tile, &a), &da) in tile.chunks_mut(2 * TILE).zip(a).zip(da) {
-        let (of_v, of_dv) = tile.split_at_mut(TILE);
-        let (mut v, mut dv) = (load::<T, S, R>(simd, of_v), load::<T, S, R>(simd, of_dv));
+        let (v, dv) = tile.split_at_mut(TILE);
+        let (v, dv) = (registers_mut::<T, S, R>(v), registers_mut::<T, S, R>(dv));
         let (a, da) = (T::splat(simd, a), T::splat(simd, da));
         for i in 0..R {
             v[i] = T::mul_add(simd, beta[i], a, v[i]);
             dv[i] = T::mul_add(simd, beta_tangent[i], a, dv[i]);
             dv[i] = T::mul_add(simd, beta[i], da, dv[i]);
         }
-        store::<T, S, R>(of_v, v);
-        store::<T, S, R>(of_dv, dv);
     }
 }

@@ -12,24 +12,18 @@ pub const LINE: usize = 64;
 
 /// The registers with which a slice begins.
 #[inline(always)]
-pub fn load<T: Float, S: Simd, const R: usize>(simd: S, from: &[T]) -> [T::Vector<S>; R] {
-    let lanes = T::lanes::<S>();
-    let from = &from[..R * lanes];
-    let mut registers = [T::splat(simd, T::ZERO); R];
-    for (i, register) in registers.iter_mut().enumerate() {
-        // SAFETY: the slice has been cut to R registers, and i is less than R.
-        *register = unsafe { T::load::<S>(from.as_ptr().add(i * lanes)) };
+pub fn registers<T: Float, S: Simd, const R: usize>(x: &[T]) -> &[T::Vector<S>; R] {
+    match T::registers::<S>(&x[..R * T::lanes::<S>()]).first_chunk() {
+        Some(registers) => registers,
+        None => unreachable!("a slice of R registers has R registers"),
     }
-    registers
 }
 
-/// Writes the registers with which a slice begins.
+/// The same, to be written.
 #[inline(always)]
-pub fn store<T: Float, S: Simd, const R: usize>(to: &mut [T], registers: [T::Vector<S>; R]) {
-    let lanes = T::lanes::<S>();
-    let to = &mut to[..R * lanes];
-    for (i, register) in registers.into_iter().enumerate() {
-        // SAFETY: as above.
-        unsafe { T::store::<S>(to.as_mut_ptr().add(i * lanes), register) };
+pub fn registers_mut<T: Float, S: Simd, const R: usize>(x: &mut [T]) -> &mut [T::Vector<S>; R] {
+    match T::registers_mut::<S>(&mut x[..R * T::lanes::<S>()]).first_chunk_mut() {
+        Some(registers) => registers,
+        None => unreachable!("a slice of R registers has R registers"),
     }
 }

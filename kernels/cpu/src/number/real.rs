@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "aarch64")]
 use super::registers::Lanes;
-use super::registers::{PARTS, Registers, compared, each, masked, repeated, total};
+use super::registers::{PARTS, Registers, compared, each, grouped, masked, repeated, total};
 use super::{Float, Number, is_portable, parts, plus};
 use crate::isa::stream;
 use pulp::Simd;
@@ -10,7 +10,8 @@ use pulp::Simd;
 macro_rules! float {
     ($t:ident, $bits:ident, $s:ident, $lanes:ident, $m:ident, $small:expr, $large:expr, $magnifier:expr,
      $splat:ident $add:ident $sub:ident $mul:ident $div:ident $sqrt:ident $fma:ident $nfma:ident $exact:ident
-     $between:ident $less:ident $select:ident $load:ident $store:ident $sum:ident) => {
+     $between:ident $less:ident $select:ident $load:ident $store:ident
+     $sum:ident $registers:ident $registers_mut:ident) => {
         impl Number for $t {
             type Part = Self;
             type Vector<S: Simd> = Registers<S::$s>;
@@ -293,6 +294,14 @@ macro_rules! float {
                 each!(simd.$exact(a, b, c))
             }
             #[inline(always)]
+            fn registers<S: Simd>(x: &[Self]) -> &[Self::Vector<S>] {
+                grouped!(S::$registers(x).0, as_chunks)
+            }
+            #[inline(always)]
+            fn registers_mut<S: Simd>(x: &mut [Self]) -> &mut [Self::Vector<S>] {
+                grouped!(S::$registers_mut(x).0, as_chunks_mut)
+            }
+            #[inline(always)]
             fn total<S: Simd>(simd: S, x: Self::Vector<S>) -> Self {
                 total!(simd.$sum(x), $add)
             }
@@ -314,7 +323,9 @@ macro_rules! float {
 
 float!(f64, u64, f64s, F64_LANES, m64s, 1e-276, 0.9 * f64::MAX, 1.2676506002282294e30,
     splat_f64s add_f64s sub_f64s mul_f64s div_f64s sqrt_f64s mul_add_e_f64s negate_mul_add_e_f64s mul_add_f64s
-    mask_between_m64s less_than_f64s select_f64s mask_load_ptr_f64s mask_store_ptr_f64s reduce_sum_f64s);
+    mask_between_m64s less_than_f64s select_f64s mask_load_ptr_f64s mask_store_ptr_f64s
+    reduce_sum_f64s as_simd_f64s as_mut_simd_f64s);
 float!(f32, u32, f32s, F32_LANES, m32s, 1e-24, 0.9 * f32::MAX, 1_073_741_824.0,
     splat_f32s add_f32s sub_f32s mul_f32s div_f32s sqrt_f32s mul_add_e_f32s negate_mul_add_e_f32s mul_add_f32s
-    mask_between_m32s less_than_f32s select_f32s mask_load_ptr_f32s mask_store_ptr_f32s reduce_sum_f32s);
+    mask_between_m32s less_than_f32s select_f32s mask_load_ptr_f32s mask_store_ptr_f32s
+    reduce_sum_f32s as_simd_f32s as_mut_simd_f32s);

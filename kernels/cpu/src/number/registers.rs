@@ -44,6 +44,20 @@ macro_rules! repeated {
     };
 }
 
+/// Registers of the kernels, of consecutive registers of the instruction set.
+#[cfg(not(target_arch = "aarch64"))]
+macro_rules! grouped {
+    ($registers:expr, $grouped:ident) => {
+        $registers
+    };
+}
+#[cfg(target_arch = "aarch64")]
+macro_rules! grouped {
+    ($registers:expr, $grouped:ident) => {
+        $registers.$grouped::<PARTS>().0
+    };
+}
+
 /// The sum of all lanes of a register.
 #[cfg(not(target_arch = "aarch64"))]
 macro_rules! total {
@@ -189,4 +203,4 @@ impl Lanes {
     }
 }
 
-pub(crate) use {compared, each, masked, repeated, total};
+pub(crate) use {compared, each, grouped, masked, repeated, total};
