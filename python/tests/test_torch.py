@@ -186,7 +186,7 @@ def test_operators_are_registered_correctly() -> None:
     for lead in ((), (3,), (2, 3)):
         given = [tensor(np.broadcast_to(x, lead + x.shape), True) for x in (l, v, w)]
         torch.library.opcheck(torch.ops.cholupdate.modify, (*given, False, False))
-        new, ok = torch.ops.cholupdate.modify(*given, False, False)
+        new, ok = torch.ops.cholupdate.modify(*given, False, False, 0)
         g = torch.ones_like(new)
         torch.library.opcheck(torch.ops.cholupdate.modify_vjp, (given[0], new, given[1], given[2], ok, g, False))
         along = [torch.ones_like(x) for x in given]
