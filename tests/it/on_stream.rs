@@ -4,9 +4,11 @@ use crate::support::contract::Observed;
 use crate::support::cuda::{device, resident, share};
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::{Real, bits};
-use cholupdate::cuda::{Device, DeviceMatrix, Resident, Signs, StreamModification, StreamOperands};
+use cholupdate::cuda::{
+    CholeskyBatch, Device, DeviceMatrix, Resident, Signs, StreamModification, StreamOperands,
+};
 use cholupdate::faer::{Mat, concat};
-use cholupdate::{Cholesky, Error, Weights};
+use cholupdate::{BatchRef, Cholesky, Error, Weights};
 use cudarc::driver::result::stream;
 use cudarc::driver::sys::CUstream;
 
@@ -101,6 +103,18 @@ fn by_the_class<T: Real>(engine: &Resident, l: &Mat<T>, v: &Mat<T>, weights: Wei
     let mut factor = Cholesky::from_factor_in(l, engine.clone()).unwrap();
     factor.modify(v, weights).unwrap();
     factor.to_factor().unwrap()
+}
+
+/// Of one matrix in a batch on the device.
+fn by_the_batch<T: Real>(device: &Device, l: &Mat<T>, v: &Mat<T>) -> Mat<T> {
+    let rows = |a: &Mat<T>| -> Vec<T> {
+        (0..a.nrows()).flat_map(|i| (0..a.ncols()).map(move |j| (i, j))).map(|(i, j)| a[(i, j)]).collect()
+    };
+    let (n, k) = v.shape();
+    let (l, v) = (rows(l), rows(v));
+    let mut batch = CholeskyBatch::from_factors(device, BatchRef::by_rows(&l, [1, n, n]).unwrap()).unwrap();
+    batch.update(BatchRef::by_rows(&v, [1, n, k]).unwrap()).unwrap();
+    batch.factor(0).unwrap()
 }
 
 fn values<T: Real>(engine: &Resident, device: &Device) {
@@ -205,7 +219,11 @@ fn spoilt<T: Real>(engine: &Resident, device: &Device, n: usize) {
             let found = modified(device, &given, Signs::Any, nan);
             assert_eq!([found[0].1, found[1].1, found[2].1], [true, false, true], "{what}, n {n}");
             for b in [0, 2] {
-                let expected = by_the_class(engine, &given.l[b], &given.v[b], Weights::Plus);
+                // Larger ones are modified one after the other.
+                let expected = match n {
+                    ..=256 => by_the_batch(device, &given.l[b], &given.v[b]),
+                    _ => by_the_class(engine, &given.l[b], &given.v[b], Weights::Plus),
+                };
                 assert_eq!(bits(found[b].0.as_ref()), bits(expected.as_ref()), "{what}, n {n}");
             }
             let left = &found[1].0;
@@ -225,7 +243,7 @@ fn spoilt<T: Real>(engine: &Resident, device: &Device, n: usize) {
 fn a_factor_that_does_not_exist_is_told_and_leaves_the_others_alone() {
     let Some((_turn, engine)) = resident() else { return };
     let device = device().unwrap();
-    for n in [2, 70] {
+    for n in [2, 30, 70, 257] {
         spoilt::<f64>(&engine, &device, n);
         spoilt::<f32>(&engine, &device, n);
     }

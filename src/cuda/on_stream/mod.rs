@@ -3,23 +3,30 @@
 //! | file | holds |
 //! |---|---|
 //! | `signs` | what is known about weights before they are read |
+//! | `operands` | the memory of a modification |
 //! | `scratch` | the division of working memory |
 //! | `kept` | kernels and tasks that a device keeps |
-//! | `around` | the kernels before and after the sweeps |
+//! | `around` | the kernels before and after those of the engines |
 //! | `sweeps` | one matrix, by the sweeps of the resident engine |
+//! | `side_by_side` | small matrices, by the kernels of a batch |
 
 #[allow(unsafe_code, reason = "launches of kernels")]
 mod around;
 #[allow(unsafe_code, reason = "a copy to the device")]
 mod kept;
+mod operands;
 #[allow(unsafe_code, reason = "memory of the caller's")]
 mod scratch;
+#[allow(unsafe_code, reason = "launches on memory of the caller's")]
+mod side_by_side;
 mod signs;
 #[allow(unsafe_code, reason = "launches on memory of the caller's")]
 mod sweeps;
 
+pub use self::operands::StreamOperands;
 pub use self::signs::Signs;
 
+use self::side_by_side::SideBySide;
 use self::sweeps::{One, Sweeps};
 use super::current::keeping_current_context;
 use super::device::Device;
@@ -28,41 +35,17 @@ use super::stream::Stream;
 use crate::error::{Error, other};
 use crate::real::Real;
 
-/// The memory of a [`StreamModification`], by addresses in device memory.
-#[derive(Clone, Copy, Debug)]
-pub struct StreamOperands {
-    /// L of each matrix, by columns without gaps; entries above the diagonal are not read. If n entries are a multiple of 16 bytes, so
-    /// is the address, and that of L'. (n × n)
-    pub l: u64,
-    /// Entries from one matrix L to the next, or 0 if all matrices have the same.
-    pub l_matrix: usize,
-    /// V of each matrix. (n × k)
-    pub v: u64,
-    /// Entries from matrix to matrix, row to row, and column to column.
-    pub v_strides: [usize; 3],
-    /// w of each matrix, without gaps. Not read unless signs are [`Signs::Any`]. (k)
-    pub weights: u64,
-    /// Entries from the weights of one matrix to those of the next.
-    pub weights_matrix: usize,
-    /// L' of each matrix, one after the other, by columns without gaps, with zeros above the diagonal; another memory than that of L.
-    pub to: u64,
-    /// A byte for each matrix: 1 if L' exists, and 0 if A + V diag(w) Vᵀ is not positive definite, if V or w is not finite, or if a
-    /// diagonal entry of L is not positive. Then L' is L, or NaN.
-    pub ok: u64,
-    /// Whether it is NaN.
-    pub nan: bool,
-}
-
 /// Modifications A + V diag(w) Vᵀ of matrices of one shape, enqueued on streams of the caller's: for the programs of other libraries,
 /// which own the memory and the streams.
 ///
 /// Nothing waits for the device, but for [`new`](Self::new) the first time that a process needs kernels or a number of panels of 64 columns. Only
 /// launches are enqueued, so a stream may be one that is being captured. Nothing is raised for a factor that does not exist: a byte in
 /// device memory tells. The work is that of [`Resident`](super::Resident), bit for bit where all weights have one sign, but a
-/// breakdown is not decided in higher precision.
+/// breakdown is not decided in higher precision; or that of [`CholeskyBatch`](super::CholeskyBatch).
 ///
 /// # Cost
-/// One launch of sweeps, as [`Resident`](super::Resident) has, and two short ones, for each matrix. If n is not a multiple of 16 bytes,
+/// One launch of sweeps, as [`Resident`](super::Resident) has, and two short ones, for each matrix. Several matrices up to order 256 are
+/// modified side by side, as by [`CholeskyBatch`](super::CholeskyBatch), in seven operations of the device together. If n is not a multiple of 16 bytes,
 /// L is copied once before and once after.
 ///
 /// ```
@@ -81,8 +64,16 @@ pub struct StreamModification<T> {
     count: usize,
     n: usize,
     signs: Signs,
-    /// Unless there is nothing to do.
-    work: Option<Sweeps<T>>,
+    work: Work<T>,
+}
+
+/// How it is done.
+enum Work<T> {
+    /// There are no entries.
+    Nothing,
+    /// One matrix after the other.
+    Sweeps(Sweeps<T>),
+    SideBySide(SideBySide<T>),
 }
 
 impl<T> core::fmt::Debug for StreamModification<T> {
@@ -104,15 +95,27 @@ impl<T: Real> StreamModification<T> {
         if k >= 1 << 30 {
             return Err(Error::OutOfRange { argument: "v", rule: "of less than 2³⁰ columns" });
         }
-        let work = || Sweeps::new(device, (n, k), signs);
-        let work = if count * n == 0 { None } else { Some(keeping_current_context(work)?) };
+        let work = || {
+            Ok::<_, Error>(match (count, n) {
+                (0, _) | (_, 0) => Work::Nothing,
+                _ if SideBySide::<T>::takes([count, n, k]) => {
+                    Work::SideBySide(SideBySide::new(device, [count, n, k], signs)?)
+                }
+                _ => Work::Sweeps(Sweeps::new(device, (n, k), signs)?),
+            })
+        };
+        let work = keeping_current_context(work)?;
         Ok(Self { device: device.clone(), count, n, signs, work })
     }
 
     /// The bytes of working memory that [`enqueue`](Self::enqueue) needs.
     #[must_use]
     pub fn scratch_bytes(&self) -> usize {
-        self.work.as_ref().map_or(0, Sweeps::bytes)
+        match &self.work {
+            Work::Nothing => 0,
+            Work::Sweeps(sweeps) => sweeps.bytes(),
+            Work::SideBySide(together) => together.bytes(),
+        }
     }
 
     /// Enqueues the modification on a stream, by its handle in the driver. The context that is current on this thread stays so.
@@ -135,9 +138,14 @@ impl<T: Real> StreamModification<T> {
         let n = self.n;
         // SAFETY: as the caller guarantees.
         let stream = unsafe { Stream::of_caller(&self.device, stream) };
-        let Some(work) = &self.work else {
+        let work = match &self.work {
             // SAFETY: as the caller guarantees: the bytes are those of matrices without entries.
-            return unsafe { stream.fill(DeviceSlice::<u8>::at(operands.ok, self.count), 1) };
+            Work::Nothing => {
+                return unsafe { stream.fill(DeviceSlice::<u8>::at(operands.ok, self.count), 1) };
+            }
+            // SAFETY: as the caller guarantees.
+            Work::SideBySide(together) => return unsafe { together.enqueue(&stream, operands, scratch) },
+            Work::Sweeps(sweeps) => sweeps,
         };
         let bytes = |entries: usize| (entries * size_of::<T>()) as u64;
         let swept = operands.l | operands.to | bytes(operands.l_matrix);
