@@ -140,7 +140,9 @@ class Xla:
             if lacks_memory:
                 return 99
             at = c_uint64()
+            driver.bind()
             driver.call("cuMemAlloc_v2", byref(at), c_size_t(a.contents.bytes))
+            driver.unbind()
             a.contents.data = at.value
             self.live[at.value] = a.contents.bytes
             return 0
@@ -199,7 +201,7 @@ def buffer(array: DeviceArray, shape: tuple[int, ...], dtype: int) -> Buffer:
 def by_the_class(l: Array, v: Array, *, down: bool) -> Array:
     f = cu.Cholesky.from_factor(l, engine="cuda")
     f.downdate(v) if down else f.update(v)
-    return f.l()
+    return np.asarray(f.factor())
 
 
 def problem(n: int, k: int, count: int, dtype: Any) -> tuple[Array, Array]:
@@ -235,7 +237,10 @@ def test_the_call_of_xla(driver: Driver, n: int, k: int, count: int, dtype: Any)
     found = np.swapaxes(to.numpy(), -1, -2)
     for b in range(count):
         expected = by_the_class(l, v[b], down=True) if expected_ok[b] else l
-        np.testing.assert_array_equal(found[b], expected)
+        if count == 1 or not expected_ok[b]:
+            np.testing.assert_array_equal(found[b], expected)
+        else:
+            np.testing.assert_allclose(found[b], expected, atol=30 * np.finfo(dtype).eps)
 
 
 def test_what_xla_refuses_is_returned_to_it(driver: Driver) -> None:
