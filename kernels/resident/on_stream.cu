@@ -58,7 +58,8 @@ __device__ __forceinline__ int column_at(const Preparation<T>& all, int block, i
     return own * all.width + place;
 }
 
-// Writes THREADS rows of V in rank blocks. A column of which the weight has the other sign than its block becomes zero.
+// Writes THREADS rows of V in rank blocks. A column of which the weight is zero, or has the other sign than its block, becomes
+// zeros and is not read.
 template <class T>
 __device__ __forceinline__ void stage(const Preparation<T>& all, int part) {
     const long long i = (long long)part * THREADS + threadIdx.x;
@@ -70,12 +71,12 @@ __device__ __forceinline__ void stage(const Preparation<T>& all, int part) {
             const int column = column_at(all, block, place);
             T x = T(0);
             if (column < all.k) {
-                x = all.v[i * all.v_row + column * all.v_column];
+                T scale = T(1);
                 if (all.weights) {
                     const T w = all.weights[column];
-                    const bool is_other = minus ? w > T(0) : w < T(0);
-                    x = (is_other ? T(0) : sqrt(fabs(w))) * x;
+                    scale = (minus ? w > T(0) : w < T(0)) ? T(0) : sqrt(fabs(w));
                 }
+                if (scale != T(0)) x = scale * all.v[i * all.v_row + column * all.v_column];
                 if (!is_finite(x)) {
                     is_bad = true;
                     x = T(0);

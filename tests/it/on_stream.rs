@@ -159,7 +159,9 @@ fn signs_that_are_not_known<T: Real>(device: &Device, mut observed: Observed) {
                         2.0
                     });
                 }
-                let given = Given::one(&problem.l, &problem.v, &problem.weights);
+                let mut given = Given::one(&problem.l, &problem.v, &problem.weights);
+                // Columns of weight zero are not read.
+                (4..k).step_by(5).for_each(|r| given.v[0][(0, r)] = T::of(f64::NAN));
                 let (found, ok) = modified(device, &given, Signs::Any, false).remove(0);
                 assert!(ok, "n {n}, k {k}, {kind:?}");
                 assert_eq!(bits(found.as_ref()), bits(lower(&found).as_ref()));
@@ -189,16 +191,12 @@ fn spoilt<T: Real>(engine: &Resident, device: &Device, n: usize) {
         by_rows: true,
     };
     type Spoil<T> = (&'static str, fn(&mut Given<T>));
-    let spoils: [Spoil<T>; 9] = [
+    let spoils: [Spoil<T>; 8] = [
         ("a large downdate", |given| given.weights[1][2] = T::of(-1e4)),
         ("NaN in V", |given| given.v[1][(0, 1)] = T::of(f64::NAN)),
         ("an infinite entry of V", |given| {
             let last = given.v[1].nrows() - 1;
             given.v[1][(last, 2)] = T::of(f64::INFINITY);
-        }),
-        ("NaN in V of weight zero", |given| {
-            given.weights[1][0] = T::of(0.0);
-            given.v[1][(0, 0)] = T::of(f64::NAN);
         }),
         ("a weight that is NaN", |given| given.weights[1][1] = T::of(f64::NAN)),
         ("an infinite weight", |given| given.weights[1][1] = T::of(f64::NEG_INFINITY)),
