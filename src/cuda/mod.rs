@@ -29,6 +29,7 @@
 //! | `distributed/` | the same for several devices |
 //! | `batch/` | many small factors in device memory |
 //! | `on_stream/` | modifications in memory and on streams of the caller's |
+//! | `gradient/` | derivatives of modifications, in memory of the caller's |
 //! | `hybrid/` | the engine that streams a factor in host memory through the device: its calls of CUDA |
 
 mod batch;
@@ -48,6 +49,8 @@ mod doubt;
 pub(crate) mod error;
 #[allow(unsafe_code, reason = "launches of kernels on device memory")]
 mod factorize;
+#[allow(unsafe_code, reason = "launches of kernels on memory of the caller's")]
+pub mod gradient;
 #[allow(unsafe_code, reason = "calls into the library")]
 mod handles;
 #[allow(unsafe_code, reason = "copies and launches on packed panels")]

@@ -71,6 +71,11 @@ pub(super) static BATCH_REMOVE_THREAD: Ptx = ptx!("batch_remove_thread.compute_8
 pub(super) static BATCH_SOLVE: Ptx = ptx!("batch_solve.compute_80.ptx");
 pub(super) static BATCH_SOLVE_STREAM: Ptx = ptx!("batch_solve_stream.compute_80.ptx");
 pub(super) static BORDER: Ptx = ptx!("border.compute_80.ptx");
+/// Derivatives, reverse mode and forward mode.
+pub(super) static GRADIENT_REVERSE_F32: Ptx = ptx!("gradient_reverse_f32.compute_80.ptx");
+pub(super) static GRADIENT_REVERSE_F64: Ptx = ptx!("gradient_reverse_f64.compute_80.ptx");
+pub(super) static GRADIENT_FORWARD_F32: Ptx = ptx!("gradient_forward_f32.compute_80.ptx");
+pub(super) static GRADIENT_FORWARD_F64: Ptx = ptx!("gradient_forward_f64.compute_80.ptx");
 pub(super) static INVERT: Ptx = ptx!("invert.compute_80.ptx");
 pub(super) static MULTIPLY: Ptx = ptx!("multiply.compute_80.ptx");
 pub(super) static ON_STREAM: Ptx = ptx!("on_stream.compute_80.ptx");

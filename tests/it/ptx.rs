@@ -21,7 +21,7 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 46] = [
+const MADE: [(&str, &str, &[&str]); 50] = [
     ("ptx/batch_again.compute_80.ptx", "batch/again.cu", &[]),
     ("ptx/batch_append.compute_80.ptx", "batch/append.cu", &[]),
     ("ptx/batch_append_again.compute_80.ptx", "batch/append_again.cu", &[]),
@@ -45,6 +45,10 @@ const MADE: [(&str, &str, &[&str]); 46] = [
     ("ptx/crout.compute_80.ptx", "factor/crout.cu", &[]),
     ("ptx/factor.compute_80.ptx", "factor/factor.cu", &[]),
     ("ptx/factor.compute_90.ptx", "factor/factor.cu", &[]),
+    ("ptx/gradient_forward_f32.compute_80.ptx", "gradient/forward.cu", &["-DONLY_F32"]),
+    ("ptx/gradient_forward_f64.compute_80.ptx", "gradient/forward.cu", &["-DONLY_F64"]),
+    ("ptx/gradient_reverse_f32.compute_80.ptx", "gradient/reverse.cu", &["-DONLY_F32"]),
+    ("ptx/gradient_reverse_f64.compute_80.ptx", "gradient/reverse.cu", &["-DONLY_F64"]),
     ("ptx/interchanged.compute_80.ptx", "hybrid/interchanged.cu", &[]),
     ("ptx/invert.compute_80.ptx", "resident/invert.cu", &[]),
     ("ptx/multiply.compute_80.ptx", "resident/multiply.cu", &[]),

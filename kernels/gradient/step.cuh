@@ -1,0 +1,61 @@
+// The step that eliminates row j of V by column j of L. With the row a of V,
+//
+//     alpha = sqrt(l^2 + a S a^T)      beta_i = (l_i + l'_i) / (l + alpha)      V_i <- V_i - beta_i a
+//
+// A column of V with a plus sign is interchanged with that of L where its entry outweighs l: otherwise what is left of V is the
+// difference of numbers far larger than itself.
+#pragma once
+#include "gradient/rows.cuh"
+
+template <class T>
+struct Step {
+    T l;        // the pivot of L, or the entry of V that it is interchanged with
+    T inverse;  // 1 / alpha
+    T scale;    // 1 / (l + alpha)
+    T ratio;    // l / alpha
+    T sign;     // that makes the interchanged entry positive
+    T l_tangent, alpha_tangent;
+    int interchanged;  // the column of V that is interchanged with that of L, or -1
+
+    // By the lanes of row j. `a` is its row of V, which becomes that after the interchange; `alpha` is the pivot of L', or is computed.
+    template <int COLUMNS, int LANES>
+    __device__ __forceinline__ Step(const Place<T, COLUMNS, LANES>& own, T pivot, T& alpha, bool computes, T (&a)[COLUMNS],
+                                    const T* signs) {
+        T largest = T(2) * pivot;
+        int found = -1;
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c)
+            if (fabs(a[c]) > largest && signs[own.column(c)] > T(0)) {
+                largest = fabs(a[c]);
+                found = own.column(c);
+            }
+#pragma unroll
+        for (int step = 1; step < LANES; step *= 2) {
+            const T other = __shfl_xor_sync(own.mates, largest, step);
+            const int at = __shfl_xor_sync(own.mates, found, step);
+            if (at >= 0 && (found < 0 || other > largest || (other == largest && at < found))) {
+                largest = other;
+                found = at;
+            }
+        }
+        interchanged = found;
+        l = pivot;
+        sign = T(1);
+        if (found >= 0) {
+            const T x = own.of_column(own.mates, own.replace(a, found, pivot), found);
+            sign = x < T(0) ? T(-1) : T(1);
+            l = fabs(x);
+        }
+        if (computes) {
+            T square = T(0);
+#pragma unroll
+            for (int c = 0; c < COLUMNS; ++c) square = fma(signs[own.column(c)] * a[c], a[c], square);
+            alpha = sqrt(fma(l, l, own.own_sum(square)));
+        }
+        inverse = T(1) / alpha;
+        scale = T(1) / (l + alpha);
+        ratio = l / alpha;
+        l_tangent = alpha_tangent = T(0);
+    }
+    Step() = default;
+};

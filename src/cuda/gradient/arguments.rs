@@ -1,0 +1,128 @@
+//! The arguments of the kernels in `kernels/gradient`, as `rows.cuh`, `stage.cuh` and the kernels' files declare them.
+
+use super::given::{RawMatrices, RawModification, RawVectors, RawWeights};
+use crate::real::Real;
+use core::ffi::c_int;
+
+/// `PLUS`, `MINUS` and `BOTH`: which columns of V a stage takes.
+#[derive(Clone, Copy)]
+pub(super) enum Takes {
+    Plus = 1,
+    Minus = 2,
+    Both = 3,
+}
+
+/// `Matrices`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Matrices {
+    pub first: u64,
+    of_matrix: i64,
+    row: i64,
+    column: i64,
+}
+
+impl From<RawMatrices> for Matrices {
+    fn from(raw: RawMatrices) -> Self {
+        Self { first: raw.address, of_matrix: raw.matrix, row: raw.row, column: raw.column }
+    }
+}
+
+impl Matrices {
+    /// Packed square matrices, column by column.
+    pub fn squares(first: u64, n: usize) -> Self {
+        let n = n as i64;
+        Self { first, of_matrix: n * n, row: 1, column: n }
+    }
+}
+
+/// `Modification`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Modification<T> {
+    pub l: Matrices,
+    pub l_new: Matrices,
+    pub v: Matrices,
+    pub weights: u64,
+    pub of_weights: i64,
+    pub ok: u64,
+    pub sign: T,
+    pub n: c_int,
+    pub k: c_int,
+    pub takes: c_int,
+}
+
+impl<T: Real> Modification<T> {
+    pub fn new(of: &RawModification, takes: Takes) -> Self {
+        let (weights, sign) = match of.weights {
+            RawWeights::Plus => (RawVectors::NONE, T::ONE),
+            RawWeights::Minus => (RawVectors::NONE, -T::ONE),
+            RawWeights::Each(weights) => (weights, T::ZERO),
+        };
+        Self {
+            l: of.l.into(),
+            l_new: of.l_new.into(),
+            v: of.v.into(),
+            weights: weights.address,
+            of_weights: weights.vector,
+            ok: of.ok.unwrap_or(0),
+            sign,
+            n: of.n as c_int,
+            k: of.k as c_int,
+            takes: takes as c_int,
+        }
+    }
+}
+
+/// `Reverse`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Reverse<T> {
+    pub of: Modification<T>,
+    pub cotangent: Matrices,
+    pub to: Matrices,
+    pub to_v: Matrices,
+    pub to_weights: u64,
+    pub between: Matrices,
+    pub of_between: Matrices,
+    pub v: u64,
+    pub q: u64,
+    pub steps: u64,
+    pub a: u64,
+    pub partial: u64,
+    pub totals: u64,
+    pub start: i64,
+    pub parts: c_int,
+    pub computes: c_int,
+}
+
+/// `AlongV`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct AlongV {
+    pub v: Matrices,
+    pub weights: u64,
+    pub of_weights: i64,
+}
+
+/// `Forward`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Forward<T> {
+    pub of: Modification<T>,
+    pub tangent: Matrices,
+    pub along: AlongV,
+    pub to: Matrices,
+    pub between: Matrices,
+    pub of_between: Matrices,
+    pub v: u64,
+    pub dv: u64,
+    pub steps: u64,
+    pub rows: u64,
+    pub start: i64,
+    pub computes: c_int,
+}
+
+/// `Step`.
+#[repr(C)]
+pub(super) struct Step<T>([T; 7], c_int);
