@@ -2,6 +2,8 @@
 
 mod accuracy;
 mod calls;
+#[cfg(feature = "cuda")]
+mod in_device_memory;
 mod others;
 mod reference;
 
