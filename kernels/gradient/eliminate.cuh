@@ -42,6 +42,7 @@ struct Eliminate {
     template <int COLUMNS, int LANES>
     __device__ __forceinline__ void column(const Place<T, COLUMNS, LANES>& own, const Step<T>& step, const T* a, const T* signs, T old,
                                            T made, T (&v)[COLUMNS], const Panel& panel, int j, bool is_below) const {
+        old *= step.flip;
         if (step.interchanged >= 0) {
             const T other = own.of_column(ALL_LANES, is_below ? own.replace(v, step.interchanged, old) : T(0), step.interchanged);
             old = step.sign * other;

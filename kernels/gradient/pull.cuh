@@ -29,7 +29,7 @@ struct Pull {
     __device__ __forceinline__ void column(const Place<T, COLUMNS, LANES>& own, const Step<T>& step, const T* a, const T* signs,
                                            const Ahead<T, 3>& now, int u, T (&v)[COLUMNS], T (&q)[COLUMNS], const Panel& panel, int j,
                                            bool is_below, T* slots) const {
-        T old = now.of(0, u);
+        T old = step.flip * now.of(0, u);
         const T made = now.of(1, u);
         T d = T(0);
 #pragma unroll
@@ -66,7 +66,7 @@ struct Pull {
             }
             before = own.of_column(ALL_LANES, was, p);
         }
-        if (is_below && own.lane == 0) to.at(panel.b, panel.row, panel.start + j) = before;
+        if (is_below && own.lane == 0) to.at(panel.b, panel.row, panel.start + j) = step.flip * before;
         sum_rows<COLUMNS, LANES>(sums, slots + own.lane * COLUMNS, true);
         sum_rows<MORE_SUMS, LANES>(more, slots + own.RANK, own.lane == 0);
     }
@@ -131,7 +131,7 @@ struct Pull {
                         const T other = own.replace(q, step.interchanged, step.sign * of_l);
                         of_l = own.of_column(own.mates, other, step.interchanged);
                     }
-                    if (own.lane == 0) to.at(panel.b, panel.row, panel.row) = of_l;
+                    if (own.lane == 0) to.at(panel.b, panel.row, panel.row) = step.flip * of_l;
                 }
             }
             now = next;

@@ -41,7 +41,7 @@ struct Push {
         const T* const a = rows;
         const T* const da = rows + own.RANK;
         const T* const signed_da = rows + 2 * own.RANK;
-        T old = now.of(0, u), made = now.of(1, u), old_tangent = now.of(2, u);
+        T old = step.flip * now.of(0, u), made = now.of(1, u), old_tangent = step.flip * now.of(2, u);
         if (step.interchanged >= 0) {
             const int p = step.interchanged;
             T was = T(0), was_tangent = T(0);
@@ -90,6 +90,7 @@ struct Push {
             da[c] = dv[c];
         }
         Step<T> step(own, now.of(0, u), alpha, computes, a, shared.signs);
+        pivot_tangent *= step.flip;
         if (step.interchanged >= 0) {
             const T other = own.replace(da, step.interchanged, pivot_tangent);
             pivot_tangent = step.sign * own.of_column(own.mates, other, step.interchanged);

@@ -178,7 +178,7 @@ __device__ __forceinline__ void end(const Reverse<T>& all) {
     __syncthreads();
     if (threadIdx.x > 0) return;
     for (int warp = 1; warp < THREADS / 32; ++warp) sum += sums[warp];
-    all.to_weights[b * all.of.k + r] = T(0.5) * (sum / column.scale);
+    all.to_weights[b * all.of.k + r] = is_there ? T(0.5) * (sum / column.scale) : T(0);
 }
 
 // Everything, for the rows of one block of threads.

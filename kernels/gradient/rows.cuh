@@ -28,12 +28,13 @@ struct Modification {
     Matrices<T> v;             // n x k
     const T* weights;          // of matrix b: k at weights + b * of_weights; or null if all are `sign`
     long long of_weights;
-    const unsigned char* ok;   // whether matrix b has an L'; or null if all have
+    const unsigned char* ok;   // whether matrix b has an L', at ok + b * of_ok; or null if all have
+    long long of_ok;
     T sign;
     int n, k;
     int takes;                 // PLUS: the columns of weights that are not negative, MINUS: of negative ones; the others are zero
 
-    __device__ __forceinline__ bool is_there(long long b) const { return !ok || ok[b]; }
+    __device__ __forceinline__ bool is_there(long long b) const { return !ok || ok[b * of_ok]; }
     __device__ __forceinline__ T weight(long long b, int r) const { return weights ? weights[b * of_weights + r] : sign; }
 };
 

@@ -3,12 +3,13 @@
 //     alpha = sqrt(l^2 + a S a^T)      beta_i = (l_i + l'_i) / (l + alpha)      V_i <- V_i - beta_i a
 //
 // A column of V with a plus sign is interchanged with that of L where its entry outweighs l: otherwise what is left of V is the
-// difference of numbers far larger than itself.
+// difference of numbers far larger than itself. A column of L whose pivot is negative is taken with the other sign.
 #pragma once
 #include "gradient/rows.cuh"
 
 template <class T>
 struct Step {
+    T flip;     // the sign of the pivot of L, with which its column is multiplied
     T l;        // the pivot of L, or the entry of V that it is interchanged with
     T inverse;  // 1 / alpha
     T scale;    // 1 / (l + alpha)
@@ -21,6 +22,8 @@ struct Step {
     template <int COLUMNS, int LANES>
     __device__ __forceinline__ Step(const Place<T, COLUMNS, LANES>& own, T pivot, T& alpha, bool computes, T (&a)[COLUMNS],
                                     const T* signs) {
+        flip = pivot < T(0) ? T(-1) : T(1);
+        pivot *= flip;
         T largest = T(2) * pivot;
         int found = -1;
 #pragma unroll

@@ -37,11 +37,14 @@ __all__ = [
     "cholesky_update_jvp",
     "cholesky_update_vjp",
     "forked",
+    "gradient_scratch_on_gpu",
     "keep_awake",
     "modify_at",
     "modify_jvp_at",
+    "modify_jvp_on_gpu",
     "modify_on_gpu",
     "modify_vjp_at",
+    "modify_vjp_on_gpu",
     "restore",
     "restore_carried",
     "restore_extension",
@@ -585,6 +588,25 @@ def modify_on_gpu(
     nan: bool,
 ) -> None: ...
 def scratch_on_gpu(dtype: str, shape: tuple[int, int, int], device: int, sign: int) -> int: ...
+def gradient_scratch_on_gpu(dtype: str, shape: tuple[int, int, int], sign: int, forward: bool) -> int: ...
+def modify_vjp_on_gpu(
+    dtype: str,
+    shape: tuple[int, int, int],
+    queue: tuple[int, int, int, int],
+    given: _Modified,
+    cotangent: _Matrices,
+    to: tuple[_Matrices, _Matrices, _Vectors],
+    upper: bool,
+) -> None: ...
+def modify_jvp_on_gpu(
+    dtype: str,
+    shape: tuple[int, int, int],
+    queue: tuple[int, int, int, int],
+    given: _Modified,
+    tangents: tuple[_Matrices, _Matrices, _Vectors],
+    to: _Matrices,
+    upper: bool,
+) -> None: ...
 def modify_vjp_at(
     dtype: str,
     shape: tuple[int, int, int],

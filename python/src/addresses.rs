@@ -78,7 +78,7 @@ fn modify<T: Alone>(py: Python<'_>, (((count, n, k), upper), (l, v, weights), (t
 }
 
 /// L, L', V, w and whether L' exists.
-type Modified = (Matrices, Matrices, Matrices, Rows, Rows);
+pub type Modified = (Matrices, Matrices, Matrices, Rows, Rows);
 
 /// The cotangents `to` of L, V and w from that of L', for each matrix.
 #[pyfunction]
@@ -118,7 +118,7 @@ pub fn modify_jvp_at(
     Ok(())
 }
 
-fn given<T>(
+pub fn given<T>(
     ((count, n, k), (l, new, v, weights, ok), upper): ((usize, usize, usize), Modified, bool),
 ) -> Given<T> {
     Given {

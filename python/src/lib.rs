@@ -86,7 +86,9 @@ mod _cholupdate {
         cholesky_update, cholesky_update_jvp, cholesky_update_vjp, scipy_cholesky_update,
     };
     #[pymodule_export]
-    use crate::gpu_addresses::{modify_on_gpu, scratch_on_gpu};
+    use crate::gpu_addresses::{
+        gradient_scratch_on_gpu, modify_jvp_on_gpu, modify_on_gpu, modify_vjp_on_gpu, scratch_on_gpu,
+    };
     #[pymodule_export]
     use crate::ldlt::extension::{LdltExtension, restore_ldlt_extension};
     #[pymodule_export]

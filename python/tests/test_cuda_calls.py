@@ -214,7 +214,7 @@ def problem(n: int, k: int, count: int, dtype: Any) -> tuple[Array, Array]:
 @pytest.mark.parametrize(("n", "k", "count"), [(1, 1, 1), (64, 3, 1), (65, 17, 2), (130, 2, 3)])
 def test_the_call_of_xla(driver: Driver, n: int, k: int, count: int, dtype: Any) -> None:
     number = F64 if dtype == np.float64 else F32
-    (handler,) = extension.xla_handlers_on_cuda().values()
+    handler = extension.xla_handlers_on_cuda()["cholupdate_modify"]
     l, v = problem(n, k, count, dtype)
     v[-1] *= 1e4 if count > 1 else 1
     stream = Stream(driver)
@@ -244,7 +244,7 @@ def test_the_call_of_xla(driver: Driver, n: int, k: int, count: int, dtype: Any)
 
 
 def test_what_xla_refuses_is_returned_to_it(driver: Driver) -> None:
-    (handler,) = extension.xla_handlers_on_cuda().values()
+    handler = extension.xla_handlers_on_cuda()["cholupdate_modify"]
     l, v = problem(8, 2, 1, np.float64)
     stream = Stream(driver)
     given = [put(driver, x) for x in (l, v[0], np.ones(2), l, np.zeros(1, np.int8))]
@@ -290,6 +290,105 @@ def test_the_call_of_pytorch(driver: Driver, sign: int) -> None:
         np.testing.assert_array_equal(to.numpy(), expected)
     else:
         np.testing.assert_allclose(to.numpy(), expected, atol=1e-13)
+
+
+def by_the_cpu(l: Array, v: Array, w: Array, along: tuple[Array, Array, Array], bar: Array) -> tuple[Array, ...]:
+    """L', the cotangents and the tangent of L'."""
+    new = np.linalg.cholesky(l @ l.T + (v * w) @ v.T)
+    dl, dv, dw = along
+    pulled = cu.cholesky_update_vjp(l, new, v, bar, w)
+    return new, *pulled, cu.cholesky_update_jvp(l, new, v, dl, dv, w, dw)
+
+
+def near(found: Array, expected: Array) -> None:
+    np.testing.assert_allclose(found, expected, atol=1e-12 * max(1.0, np.abs(expected).max(initial=0)))
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize(("n", "k", "count"), [(5, 2, 3), (66, 3, 2)])
+def test_derivatives_by_the_calls_of_xla(driver: Driver, n: int, k: int, count: int, upper: bool) -> None:
+    """With L and w that all matrices have in common, and one matrix without L'."""
+    rng = np.random.default_rng(3)
+    l, vs = problem(n, k, count, np.float64)
+    w = np.where(np.arange(k) % 2, -0.3, 1.0)
+    bar, dl = (np.tril(rng.standard_normal((n, n))) for _ in range(2))
+    dv, dw = rng.standard_normal((n, k)), rng.standard_normal(k)
+    expected = [by_the_cpu(l, v, w, (dl, dv, dw), bar) for v in vs]
+    new = np.stack([x[0] for x in expected])
+    new[-1] = np.nan
+
+    def triangle(x: Array) -> Array:
+        return np.ascontiguousarray(np.swapaxes(x, -1, -2) if upper else x)
+
+    ok = np.array([1] * (count - 1) + [0], np.int8)
+    given = [(triangle(l)[None], F64), (triangle(new), F64), (vs, F64), (w[None], F64), (ok, BOOL)]
+    stream = Stream(driver)
+    handlers = extension.xla_handlers_on_cuda()
+
+    def called(name: str, more: list[Array], shapes: list[tuple[int, ...]]) -> list[Array]:
+        results = [put(driver, np.full(shape, 7.0), order="C") for shape in shapes]
+        arguments = [buffer(put(driver, x, order="C"), x.shape, kind) for x, kind in [*given, *((x, F64) for x in more)]]
+        made = [buffer(x, shape, F64) for x, shape in zip(results, shapes, strict=True)]
+        xla = Xla(driver, stream)
+        flags = {"plus": False, "minus": False, "upper": upper}
+        assert xla.call(handlers[name], arguments, made, **flags) == 0, xla.messages
+        assert not xla.live
+        stream.synchronize()
+        return [x.numpy() for x in results]
+
+    of_l, of_v, of_w = called("cholupdate_modify_vjp", [triangle(bar)[None]], [(count, n, n), (count, n, k), (count, k)])
+    (tangent,) = called("cholupdate_modify_jvp", [triangle(dl)[None], dv[None], dw[None]], [(count, n, n)])
+    for b, (_, *pulled, pushed) in enumerate(expected[:-1]):
+        for found, x in zip((triangle(of_l[b]), of_v[b], of_w[b], triangle(tangent[b])), (*pulled, pushed), strict=True):
+            near(found, x)
+    assert all((x[-1] == 0).all() for x in (of_l, of_v, of_w, tangent))
+
+
+@pytest.mark.parametrize("sign", [1, 0])
+def test_derivatives_by_the_calls_of_pytorch(driver: Driver, sign: int) -> None:
+    n, k = 70, 3
+    rng = np.random.default_rng(4)
+    l, (v,) = problem(n, k, 1, np.float64)
+    bar, dl = (np.tril(rng.standard_normal((n, n))) for _ in range(2))
+    dv, dw, w = rng.standard_normal((n, k)), rng.standard_normal(k), np.ones(k)
+    new, *pulled, pushed = by_the_cpu(l, v, w, (dl, dv, dw), bar)
+    shape, stream = (1, n, k), Stream(driver)
+
+    def square(x: Array) -> tuple[DeviceArray, tuple[int, int, int, int]]:
+        there = put(driver, x, order="F")
+        return there, (there.memory.address, 0, 1, n)
+
+    def tall(x: Array) -> tuple[DeviceArray, tuple[int, int, int, int]]:
+        there = put(driver, x, order="C")
+        return there, (there.memory.address, 0, k, 1)
+
+    def vector(x: Array) -> tuple[DeviceArray, tuple[int, int]]:
+        there = put(driver, x)
+        return there, (there.memory.address, 0)
+
+    held = [square(l), square(new), tall(v), vector(w), vector(np.ones(1, np.int8))]
+    given: Any = tuple(at for _, at in held)
+    empty = [square(np.zeros((n, n))), tall(np.zeros((n, k))), vector(np.zeros(k)), square(np.zeros((n, n)))]
+    of_l, of_v, of_w, tangent = empty
+    along = [square(dl), tall(dv), vector(dw)]
+    of_bar = square(bar)
+    for forward in (False, True):
+        bytes_needed = extension.gradient_scratch_on_gpu("float64", shape, sign, forward)
+        scratch = put(driver, np.zeros(bytes_needed, np.int8))
+        queue = (0, stream.ptr, sign, scratch.memory.address)
+        if forward:
+            tangents: Any = tuple(at for _, at in along)
+            extension.modify_jvp_on_gpu("float64", shape, queue, given, tangents, tangent[1], False)
+        else:
+            to = (of_l[1], of_v[1], of_w[1])
+            extension.modify_vjp_on_gpu("float64", shape, queue, given, of_bar[1], to, False)
+        stream.synchronize()
+    near(of_l[0].numpy(), pulled[0])
+    near(of_v[0].numpy(), pulled[1])
+    near(of_w[0].numpy(), pulled[2])
+    near(tangent[0].numpy(), pushed)
+    with pytest.raises(ValueError, match="64 columns"):
+        extension.modify_vjp_on_gpu("float64", (1, n, 65), queue, given, of_bar[1], (of_l[1], of_v[1], of_w[1]), False)
 
 
 def test_other_numbers_are_refused(driver: Driver) -> None:

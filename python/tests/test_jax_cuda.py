@@ -57,8 +57,16 @@ def test_all_functions_have_programs_for_cuda() -> None:
         return new.sum() + cj.log_det_change(l, new) + cj.solve(new, v).sum() + cj.append(new, v, jnp.eye(2)).sum()
 
     gradient = program(jax.grad(total, (0, 1, 2)), l, v, w)
-    assert "cholupdate_modify_vjp" not in gradient and "triangular_solve" in gradient
+    assert gradient.count("@cholupdate_modify_vjp(") == 1
+    call = next(line for line in gradient.splitlines() if "@cholupdate_modify_vjp(" in line)
+    assert "operand_layouts = [dense<[0, 1]>, dense<[0, 1]>, dense<[1, 0]>" in call and "plus = false" in call, call
     assert "HIGHEST" in gradient and "DEFAULT" not in gradient
+    tangent = program(lambda v: jax.jvp(lambda v: cj.cholesky_update(l, v, downdate=True), (v,), (v,)), v)
+    call = next(line for line in tangent.splitlines() if "@cholupdate_modify_jvp(" in line)
+    assert "minus = true" in call, call
+    # So many columns are not worth a call.
+    wide = program(jax.grad(lambda v: cj.cholesky_update(l, v).sum()), jnp.ones((6, 65)))
+    assert "cholupdate_modify_vjp" not in wide and "triangular_solve" in wide
     program(lambda l, v, w: jax.jvp(total, (l, v, w), (l, v, w)), l, v, w)
     program(jax.hessian(total, (1, 2)), l, v, w)
     program(jax.vmap(total, (None, 0, None)), l, jnp.ones((4, 6, 2)), w)
@@ -148,7 +156,7 @@ def test_vmap_scan_and_donation() -> None:
 
 
 @on_a_gpu
-@pytest.mark.parametrize(("n", "k"), [(1, 1), (5, 3), (60, 4), (129, 2)])
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (5, 3), (64, 16), (60, 4), (129, 2), (200, 40), (90, 70)])
 def test_gradients_are_those_of_the_cpu(n: int, k: int) -> None:
     l, (v, w) = factor(n), modification(n, k)
     weight = np.random.default_rng(0).standard_normal((n, n))
@@ -164,6 +172,25 @@ def test_gradients_are_those_of_the_cpu(n: int, k: int) -> None:
             both.append([*map(np.asarray, jax.jit(jax.grad(loss, (0, 1, 2)))(*given)), np.asarray(tangent)])
     for here, there in zip(*both, strict=True):
         np.testing.assert_allclose(there, here, atol=1e-9 * max(1.0, np.abs(here).max(initial=0)))
+
+
+@on_a_gpu
+@pytest.mark.parametrize("n", [7, 64, 100])
+def test_gradients_of_a_batch_are_those_of_its_matrices(n: int) -> None:
+    l, k = factor(n), 3
+    vs = np.stack([0.3 * modification(n, k, seed=s)[0] for s in range(6)])
+    vs[2] *= 1e5
+
+    def loss(l: Any, v: Any) -> Any:
+        return jnp.square(cj.cholesky_update(l, v, downdate=True)).sum()
+
+    run = jax.jit(jax.vmap(jax.grad(loss, (0, 1)), (None, 0)))
+    of_l, of_v = run(put(l), put(vs))
+    assert (of_v[2] == 0).all()
+    for b in (0, 1, 3, 4, 5):
+        alone_l, alone_v = jax.grad(loss, (0, 1))(put(l), put(vs[b]))
+        np.testing.assert_allclose(of_l[b], alone_l, atol=1e-12)
+        np.testing.assert_allclose(of_v[b], alone_v, atol=1e-12)
 
 
 @on_a_gpu

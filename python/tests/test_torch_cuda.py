@@ -111,7 +111,7 @@ def test_vmap() -> None:
     np.testing.assert_allclose(found.cpu(), expected, atol=1e-11)
 
 
-@pytest.mark.parametrize(("n", "k"), [(1, 1), (5, 3), (60, 4), (129, 2)])
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (5, 3), (64, 16), (60, 4), (129, 2), (200, 40), (90, 70)])
 def test_gradients_are_those_of_the_cpu(n: int, k: int) -> None:
     given = factor(n), *modification(n, k)
     weight = np.random.default_rng(0).standard_normal((n, n))

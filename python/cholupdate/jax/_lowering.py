@@ -119,14 +119,22 @@ def lowering(
     return lower
 
 
-def by_formula(formula: Any) -> Any:
-    """The lowering rule of a derivative by its dense formula, whose results have the leading dimensions of all operands."""
+# The most columns of V of which a GPU has derivatives by a call. Dense formulas take as little time from there on.
+MOST_COLUMNS = 64
 
-    def lower(context: Any, *operands: Any, upper: bool) -> Any:
+
+def lowering_on_gpu(primitive: Any, owns: Sequence[int], squares: tuple[Sequence[int], Sequence[int]], formula: Any) -> Any:
+    """The same on CUDA, for a derivative by its dense formula where V has too many columns for a call."""
+    call = lowering(primitive, owns, squares, in_place=False, on_gpu=True)
+
+    def lower(context: Any, *operands: Any, **parameters: Any) -> Any:
+        if formula is None or context.avals_in[2].shape[-1] <= MOST_COLUMNS:
+            return call(context, *operands, **parameters)
         shapes = [x.shape for x in context.avals_out]
 
         def computed(*given: Any) -> list[Any]:
-            found = formula(given[:5], *given[5:], upper=upper)
+            found = formula(given[:5], *given[5:], upper=parameters["upper"])
+            # They have the leading dimensions of all operands.
             return [jnp.broadcast_to(x, shape) for x, shape in zip(found, shapes, strict=True)]
 
         return mlir.lower_fun(computed, multiple_results=True)(context, *operands)

@@ -28,7 +28,7 @@ from jax.interpreters import ad, batching, mlir
 from jax.sharding import PartitionSpec
 
 from . import _dense as dense
-from ._lowering import by_formula, lowering
+from ._lowering import lowering, lowering_on_gpu
 
 # The dimensions of an operand that are not leading ones.
 MATRIX, VECTOR, FLAG = 2, 1, 0
@@ -152,25 +152,25 @@ def modify_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, upper: bool, 
         of_v = jnp.conj if upper else (lambda x: x)
         dl_new = of(dense.tangent((of(l), of(l_new), of_v(v), w, ok), (of(dl), of_v(dv), dw)))
     else:
-        (dl_new,) = bind(modify_jvp_p, l, l_new, v, w, ok, dl, dv, dw, upper=upper)
+        (dl_new,) = bind(modify_jvp_p, l, l_new, v, w, ok, dl, dv, dw, upper=upper, sign=sign)
     return [l_new, ok], [dl_new, of_ok]
 
 
-def transpose_of_jvp(cotangents: Any, *operands: Any, upper: bool) -> Any:
+def transpose_of_jvp(cotangents: Any, *operands: Any, upper: bool, sign: int) -> Any:
     (cotangent,) = cotangents
     given, tangents = operands[:5], operands[5:]
     if is_zero(cotangent):
         return [None] * 5 + [ad.Zero(x.aval) if is_linear(x) else None for x in tangents]
-    found = bind(modify_vjp_p, *given, cotangent, upper=upper)
+    found = bind(modify_vjp_p, *given, cotangent, upper=upper, sign=sign)
     both = zip(found, tangents, strict=True)
     return [None] * 5 + [summed(x, tuple(of.aval.shape)) if is_linear(of) else None for x, of in both]
 
 
-def transpose_of_vjp(cotangents: Any, *operands: Any, upper: bool) -> Any:
+def transpose_of_vjp(cotangents: Any, *operands: Any, upper: bool, sign: int) -> Any:
     *given, cotangent = operands
     if all(map(is_zero, cotangents)):
         return [None] * 5 + [ad.Zero(cotangent.aval)]
-    (found,) = bind(modify_jvp_p, *given, *map(ad.instantiate_zeros, cotangents), upper=upper)
+    (found,) = bind(modify_jvp_p, *given, *map(ad.instantiate_zeros, cotangents), upper=upper, sign=sign)
     return [None] * 5 + [summed(found, tuple(cotangent.aval.shape))]
 
 
@@ -181,13 +181,14 @@ def second_order(
     tangents: Sequence[Any],
     *,
     upper: bool,
+    sign: int,
 ) -> Any:
     """The tangents of a primitive that is linear in its last operands: itself, and the dense formula for the others."""
-    results = bind(primitive, *primals, upper=upper)
+    results = bind(primitive, *primals, upper=upper, sign=sign)
     found: list[Any] = [zero_tangent(x) for x in results]
     given, linear = primals[:5], primals[5:]
     if not all(map(is_zero, tangents[5:])):
-        found = list(bind(primitive, *given, *map(ad.instantiate_zeros, tangents[5:]), upper=upper))
+        found = list(bind(primitive, *given, *map(ad.instantiate_zeros, tangents[5:]), upper=upper, sign=sign))
     if not all(map(is_zero, tangents[:4])):
         l, l_new, v, w, ok = given
 
@@ -212,6 +213,9 @@ def dense_vjp(given: Any, cotangent: Array, *, upper: bool) -> tuple[Array, ...]
     return of(of_l), of_v, of_w
 
 
+# What computes a derivative of which there is no call on a GPU.
+DENSE = {modify_jvp_p: dense_jvp, modify_vjp_p: dense_vjp}
+
 COMPILED: dict[Any, Callable[..., Any]] = {}
 
 
@@ -230,12 +234,7 @@ for p in OPERANDS:
     p.def_abstract_eval(partial(abstract, p))
     batching.primitive_batchers[p] = partial(batched, p)
     mlir.register_lowering(p, lowering(p, OPERANDS[p], TRIANGULAR[p], in_place=p is modify_p), platform="cpu")
-
-mlir.register_lowering(
-    modify_p, lowering(modify_p, OPERANDS[modify_p], TRIANGULAR[modify_p], in_place=False, on_gpu=True), platform="cuda"
-)
-mlir.register_lowering(modify_jvp_p, by_formula(dense_jvp), platform="cuda")
-mlir.register_lowering(modify_vjp_p, by_formula(dense_vjp), platform="cuda")
+    mlir.register_lowering(p, lowering_on_gpu(p, OPERANDS[p], TRIANGULAR[p], DENSE.get(p)), platform="cuda")
 
 ad.primitive_jvps[modify_p] = modify_jvp
 ad.primitive_jvps[modify_jvp_p] = partial(second_order, modify_jvp_p, dense_jvp)

@@ -7,12 +7,15 @@
 //! | `alone` | L' of one matrix, in row-major memory |
 //! | `on_gpu` | the same in the memory of a GPU |
 //! | `gradient` | its derivatives |
+//! | `gradient_on_gpu` | the same in the memory of a GPU |
 //! | `layout` | triangles of row-major matrices |
 
 #[allow(unsafe_code, reason = "memory that others describe")]
 mod alone;
 #[allow(unsafe_code, reason = "memory that others describe")]
 pub mod gradient;
+#[allow(unsafe_code, reason = "memory that others describe")]
+pub mod gradient_on_gpu;
 #[allow(unsafe_code, reason = "memory that others describe")]
 mod layout;
 #[allow(unsafe_code, reason = "memory that others describe")]

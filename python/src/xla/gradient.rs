@@ -48,7 +48,7 @@ pub unsafe extern "C" fn jvp(frame: *mut CallFrame) -> *mut Error {
     unsafe { answer(frame, work) }
 }
 
-const OTHER_NUMBERS: Refused = "a matrix has numbers of another type";
+pub(super) const OTHER_NUMBERS: Refused = "a matrix has numbers of another type";
 
 /// # Safety
 /// As [`vjp`]; numbers are of this type.
@@ -81,7 +81,7 @@ unsafe fn push<T: Differentiable>(
 }
 
 /// What all tensors of a call must agree with.
-struct Extents {
+pub(super) struct Extents {
     count: usize,
     n: usize,
     k: usize,
@@ -89,7 +89,7 @@ struct Extents {
 }
 
 impl Extents {
-    fn new(call: Call<'_>, square: Tensor<'_>, tall: Tensor<'_>) -> Result<Self, Refused> {
+    pub fn new(call: Call<'_>, square: Tensor<'_>, tall: Tensor<'_>) -> Result<Self, Refused> {
         let ([count, n, _], [_, _, k]) = (square.matrices()?, tall.matrices()?);
         Ok(Self { count, n, k, upper: call.flag("upper")? })
     }
@@ -99,25 +99,25 @@ impl Extents {
         if agree { Ok(()) } else { Err("shapes do not match") }
     }
 
-    fn square<T>(&self, of: Tensor<'_>) -> Result<Stack<T>, Refused> {
+    pub fn square<T>(&self, of: Tensor<'_>) -> Result<Stack<T>, Refused> {
         let shape @ [count, rows, columns] = of.matrices()?;
         self.check(count, [rows, columns] == [self.n; 2])?;
         Ok(Stack::by_rows(of.data.cast(), shape).transposed_if(self.upper))
     }
 
-    fn tall<T>(&self, of: Tensor<'_>) -> Result<Stack<T>, Refused> {
+    pub fn tall<T>(&self, of: Tensor<'_>) -> Result<Stack<T>, Refused> {
         let shape @ [count, rows, columns] = of.matrices()?;
         self.check(count, [rows, columns] == [self.n, self.k])?;
         Ok(Stack::by_rows(of.data.cast(), shape))
     }
 
-    fn weights<T>(&self, of: Tensor<'_>) -> Result<Vectors<T>, Refused> {
+    pub fn weights<T>(&self, of: Tensor<'_>) -> Result<Vectors<T>, Refused> {
         let shape @ [count, entries] = of.vectors()?;
         self.check(count, entries == self.k)?;
         Ok(Vectors::new(of.data.cast(), shape))
     }
 
-    fn given<T>(&self, [l, new, v, weights, ok]: [Tensor<'_>; 5]) -> Result<Given<T>, Refused> {
+    pub fn given<T>(&self, [l, new, v, weights, ok]: [Tensor<'_>; 5]) -> Result<Given<T>, Refused> {
         let of_ok = ok.entries();
         self.check(of_ok, ok.data_type == data_type::BOOL)?;
         Ok(Given {

@@ -7,7 +7,7 @@
 //! | `modify` | L' of each matrix |
 //! | `gradient` | its derivatives |
 //! | `device` | the stream of a call, and working memory on its device |
-//! | `on_gpu` | L' of each matrix, on CUDA |
+//! | `on_gpu`, `gradient_on_gpu` | the same on CUDA |
 
 #[allow(unsafe_code, reason = "structures that XLA describes")]
 mod api;
@@ -20,6 +20,8 @@ mod modify;
 
 #[allow(unsafe_code, reason = "functions of XLA's")]
 mod device;
+#[allow(unsafe_code, reason = "memory that XLA describes")]
+mod gradient_on_gpu;
 #[allow(unsafe_code, reason = "memory that XLA describes")]
 mod on_gpu;
 
@@ -44,7 +46,12 @@ pub fn xla_handlers(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// The handlers of CUDA.
 #[pyfunction]
 pub fn xla_handlers_on_cuda(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    capsules(py, &[("cholupdate_modify", on_gpu::handler)])
+    let all: [(&str, Handler); 3] = [
+        ("cholupdate_modify", on_gpu::handler),
+        ("cholupdate_modify_jvp", gradient_on_gpu::jvp),
+        ("cholupdate_modify_vjp", gradient_on_gpu::vjp),
+    ];
+    capsules(py, &all)
 }
 
 fn capsules<'py>(py: Python<'py>, all: &[(&str, Handler)]) -> PyResult<Bound<'py, PyDict>> {

@@ -32,15 +32,19 @@ unsafe fn dispatch(call: Call<'_>) -> Result<(), Failure> {
     }
 }
 
+/// What the attributes say about the weights.
+pub(super) fn signs(call: Call<'_>) -> Result<Signs, Failure> {
+    Ok(match (call.flag("plus")?, call.flag("minus")?) {
+        (true, _) => Signs::Plus,
+        (_, true) => Signs::Minus,
+        _ => Signs::Any,
+    })
+}
+
 /// # Safety
 /// As [`handler`]; numbers are of this type.
 unsafe fn run<T: RealScalar>(call: Call<'_>, [l, v, weights]: [Tensor<'_>; 3]) -> Result<(), Failure> {
     let [to, ok] = call.results::<2>()?;
-    let signs = match (call.flag("plus")?, call.flag("minus")?) {
-        (true, _) => Signs::Plus,
-        (_, true) => Signs::Minus,
-        _ => Signs::Any,
-    };
     let ([count, n, columns], of_l) = (to.matrices()?, l.matrices()?);
     let (of_v, of_weights) = (v.matrices()?, weights.vectors()?);
     let agree = |other: usize| other == count || other == 1;
@@ -58,7 +62,7 @@ unsafe fn run<T: RealScalar>(call: Call<'_>, [l, v, weights]: [Tensor<'_>; 3]) -
         let modify = ModifyOnGpu::<T> {
             device: &device,
             shape: [count, n, of_v[2]],
-            signs,
+            signs: signs(call)?,
             l: Stack::by_rows(l.data.cast(), of_l),
             v: Stack::by_rows(v.data.cast(), of_v),
             weights: Vectors::new(weights.data.cast(), of_weights),

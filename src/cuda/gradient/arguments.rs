@@ -46,6 +46,7 @@ pub(super) struct Modification<T> {
     pub weights: u64,
     pub of_weights: i64,
     pub ok: u64,
+    pub of_ok: i64,
     pub sign: T,
     pub n: c_int,
     pub k: c_int,
@@ -59,13 +60,15 @@ impl<T: Real> Modification<T> {
             RawWeights::Minus => (RawVectors::NONE, -T::ONE),
             RawWeights::Each(weights) => (weights, T::ZERO),
         };
+        let ok = of.ok.unwrap_or(RawVectors::NONE);
         Self {
             l: of.l.into(),
             l_new: of.l_new.into(),
             v: of.v.into(),
             weights: weights.address,
             of_weights: weights.vector,
-            ok: of.ok.unwrap_or(0),
+            ok: ok.address,
+            of_ok: ok.vector,
             sign,
             n: of.n as c_int,
             k: of.k as c_int,
@@ -125,4 +128,4 @@ pub(super) struct Forward<T> {
 
 /// `Step`.
 #[repr(C)]
-pub(super) struct Step<T>([T; 7], c_int);
+pub(super) struct Step<T>([T; 8], c_int);

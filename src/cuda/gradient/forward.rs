@@ -2,8 +2,9 @@
 
 use super::arguments::{AlongV, Forward, Matrices, Modification, Step, Takes};
 use super::given::{OnStream, RawMatrices, RawModification, RawTangents, RawVectors};
-use super::kernels::{Kernels, PANEL_COLS, ROWS_OF_STEP, Shape};
+use super::kernels::Kernels;
 use super::scratch::Parts;
+use super::shape::{PANEL_COLS, ROWS_OF_STEP, Shape};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::real::Real;

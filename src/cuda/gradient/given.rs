@@ -1,6 +1,6 @@
 //! What the calls take: memory of the caller's, by its addresses.
 
-use super::kernels::MOST_COLUMNS;
+use super::shape::MOST_COLUMNS;
 use crate::cuda::device::Device;
 use crate::error::Error;
 
@@ -51,7 +51,7 @@ pub struct RawModification {
     pub n: usize,
     /// Columns of V, at most [`MOST_COLUMNS`].
     pub k: usize,
-    /// L. The lower triangle is read. (n × n)
+    /// L. The lower triangle is read; pivots may be negative. (n × n)
     pub l: RawMatrices,
     /// L'. The lower triangle is read. (n × n)
     pub l_new: RawMatrices,
@@ -59,8 +59,8 @@ pub struct RawModification {
     pub v: RawMatrices,
     /// w.
     pub weights: RawWeights,
-    /// The address of a byte for each matrix, 0 where it has no L': its tangents and cotangents are zero. Without it, all have one.
-    pub ok: Option<u64>,
+    /// A byte for each matrix, 0 where it has no L': its tangents and cotangents are zero. Without them, all have one.
+    pub ok: Option<RawVectors>,
 }
 
 impl RawModification {
@@ -111,6 +111,6 @@ pub struct OnStream<'a> {
     pub device: &'a Device,
     /// The driver's handle of the stream (`CUstream`).
     pub stream: u64,
-    /// The address of working memory on the device, a multiple of 256.
+    /// The address of working memory on the device, a multiple of 16.
     pub scratch: u64,
 }

@@ -1,6 +1,7 @@
 //! The kernels of derivatives, and how they are launched.
 
 use super::arguments::{Forward, Reverse, Step};
+use super::shape::{MORE_SUMS, MOST_COLUMNS, PANEL_COLS, ROWS_OF_STEP, Shape};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::module::Module;
@@ -10,45 +11,10 @@ use crate::error::Error;
 use crate::real::Real;
 use std::sync::Arc;
 
-/// The most columns of V of which there are derivatives on a device. For more, the dense formulas take as little time.
-pub const MOST_COLUMNS: usize = 64;
-/// Columns of a panel, and rows of a block of threads.
-pub(super) const PANEL_COLS: usize = 64;
-pub(super) const MORE_SUMS: usize = 4;
-pub(super) const ROWS_OF_STEP: usize = 3;
 const THREADS: usize = 256;
 const ADDED: usize = 32;
 /// The largest second extent of a grid.
 const BLOCKS: usize = 65535;
-
-/// How a row of V is divided among threads: columns of each, and threads.
-#[derive(Clone, Copy)]
-pub(super) struct Shape {
-    columns: usize,
-    lanes: usize,
-}
-
-impl Shape {
-    pub fn of(k: usize) -> Self {
-        let (columns, lanes) = match k {
-            0..=1 => (1, 1),
-            2..=4 => (4, 1),
-            5..=16 => (8, 2),
-            _ => (16, 4),
-        };
-        Self { columns, lanes }
-    }
-
-    /// `RANK` of the kernels.
-    pub fn rank(self) -> usize {
-        self.columns * self.lanes
-    }
-
-    /// Sums over rows of a column of L.
-    pub fn sums(self) -> usize {
-        self.rank() + MORE_SUMS
-    }
-}
 
 /// The kernels of one mode, type and shape, on a stream.
 pub(super) struct Kernels {

@@ -1,6 +1,6 @@
 //! Derivatives of modifications in device memory of the caller's, on a stream of the caller's.
 //!
-//! Frameworks that own the memory and the stream, such as JAX and PyTorch, differentiate a modification by these calls. They enqueue
+//! Libraries that own the memory and the stream, such as JAX and PyTorch, differentiate a modification by these calls. They enqueue
 //! launches and return: nothing waits, nothing is allocated, and a stream may capture them, once the kernels have been loaded by a first
 //! call. [`cholupdate::gradient`](crate::gradient) has the formulas, the convention, and the same for the CPU.
 //!
@@ -10,6 +10,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `shape` | how rows are divided among threads |
 //! | `given` | what the calls take |
 //! | `arguments` | the arguments of the kernels |
 //! | `kernels` | the kernels, and how they are launched |
@@ -24,12 +25,14 @@ mod given;
 mod kernels;
 mod reverse;
 mod scratch;
+mod shape;
 
 pub use self::given::{
     OnStream, RawCotangents, RawMatrices, RawModification, RawTangents, RawVectors, RawWeights,
 };
-pub use self::kernels::MOST_COLUMNS;
+pub use self::shape::MOST_COLUMNS;
 
+use super::current::keeping_current_context;
 use crate::error::Error;
 use crate::scalar::RealScalar;
 
@@ -76,7 +79,7 @@ pub unsafe fn modify_vjp<T: RealScalar>(
     to: &RawCotangents,
 ) -> Result<(), Error> {
     // SAFETY: the caller guarantees it.
-    unsafe { reverse::enqueue::<T>(on, of, cotangent, to) }
+    keeping_current_context(|| unsafe { reverse::enqueue::<T>(on, of, cotangent, to) })
 }
 
 /// Enqueues forward mode of modifications: the tangent of L' from those of L, V and w.
@@ -102,5 +105,5 @@ pub unsafe fn modify_jvp<T: RealScalar>(
     to: RawMatrices,
 ) -> Result<(), Error> {
     // SAFETY: the caller guarantees it.
-    unsafe { forward::enqueue::<T>(on, of, along, to) }
+    keeping_current_context(|| unsafe { forward::enqueue::<T>(on, of, along, to) })
 }

@@ -2,8 +2,9 @@
 
 use super::arguments::{Matrices, Modification, Reverse, Step, Takes};
 use super::given::{OnStream, RawCotangents, RawMatrices, RawModification};
-use super::kernels::{Kernels, PANEL_COLS, Shape};
+use super::kernels::Kernels;
 use super::scratch::Parts;
+use super::shape::{PANEL_COLS, Shape};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::real::Real;

@@ -149,7 +149,7 @@ impl There {
         let of_each = |memory: &Memory| RawVectors { address: memory.0, vector: k as i64 };
         let flags = ok.map(Memory::holding);
         let weights = weights.unwrap_or(RawWeights::Each(of_each(&w)));
-        let ok = flags.as_ref().map(|flags| flags.0);
+        let ok = flags.as_ref().map(|flags| RawVectors { address: flags.0, vector: 1 });
         let of = RawModification { count, n, k, l, l_new, v, weights, ok };
 
         let [square, tangent] = [(); 2].map(|()| Memory::new(count * n * n * size_of::<T>()));
@@ -280,6 +280,29 @@ fn a_matrix_that_broke_down_has_zeros_and_leaves_others_alone() {
         for broken in [&found[0], &found[2]] {
             assert!(all_bits(broken).into_iter().all(|bits| bits == 0), "{n} × {k}");
         }
+    }
+}
+
+/// A column of L with the other sign is the same L Lᵀ, and has derivatives with the other sign.
+#[test]
+fn pivots_may_be_negative() {
+    let _turn = turn();
+    let Some(there) = There::new() else { return };
+    for (n, k) in [(9, 2), (70, 5)] {
+        let case = |flips: bool| {
+            let mut case = Case::new(Problem::<f64>::feasible(n, k, Kind::Mixed, 0.3, 1), 1);
+            for j in (0..n).step_by(3).filter(|_| flips) {
+                (j..n).for_each(|i| case.problem.l[(i, j)] = -case.problem.l[(i, j)]);
+                (j..n).for_each(|i| case.along.l[(i, j)] = -case.along.l[(i, j)]);
+            }
+            case
+        };
+        let all = |flips| there.batch(&[&case(flips)], Order::Columns, None, None).remove(0);
+        let (mut found, expected) = (all(true), all(false));
+        for j in (0..n).step_by(3) {
+            (j..n).for_each(|i| found.0.l[(i, j)] = -found.0.l[(i, j)]);
+        }
+        assert!(all_bits(&found) == all_bits(&expected), "{n} × {k}");
     }
 }
 
