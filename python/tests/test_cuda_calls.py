@@ -267,7 +267,11 @@ def test_the_call_of_pytorch(driver: Driver, sign: int) -> None:
     shape = (1, n, k)
     bytes_needed = extension.scratch_on_gpu("float64", shape, 0, sign)
     given, columns, weights = put(driver, l, order="F"), put(driver, v, order="C"), put(driver, np.ones(k))
-    to, ok, scratch = put(driver, np.zeros((n, n))), put(driver, np.zeros(1, np.int8)), put(driver, np.zeros(bytes_needed, np.int8))
+    to, ok, scratch = (
+        put(driver, np.zeros((n, n))),
+        put(driver, np.zeros(1, np.int8)),
+        put(driver, np.zeros(bytes_needed, np.int8)),
+    )
     stream = Stream(driver)
     extension.modify_on_gpu(
         "float64",
@@ -368,7 +372,7 @@ def test_derivatives_by_the_calls_of_pytorch(driver: Driver, sign: int) -> None:
 
     held = [square(l), square(new), tall(v), vector(w), vector(np.ones(1, np.int8))]
     given: Any = tuple(at for _, at in held)
-    empty = [square(np.zeros((n, n))), tall(np.zeros((n, k))), vector(np.zeros(k)), square(np.zeros((n, n)))]
+    empty: list[Any] = [square(np.zeros((n, n))), tall(np.zeros((n, k))), vector(np.zeros(k)), square(np.zeros((n, n)))]
     of_l, of_v, of_w, tangent = empty
     along = [square(dl), tall(dv), vector(dw)]
     of_bar = square(bar)

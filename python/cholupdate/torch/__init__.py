@@ -160,9 +160,7 @@ def solve(l: Tensor, b: Tensor, *, upper: bool = False) -> Tensor:
 
 
 @overload
-def append(
-    l: Tensor, cross: Tensor, corner: Tensor, *, upper: bool = False, with_status: Literal[False] = False
-) -> Tensor: ...
+def append(l: Tensor, cross: Tensor, corner: Tensor, *, upper: bool = False, with_status: Literal[False] = False) -> Tensor: ...
 
 
 @overload

@@ -22,7 +22,9 @@ def checked(function: str, **arguments: Tensor) -> None:
             raise TypeError(f"{function}: {name} must be float32, float64, complex64 or complex128, got {x.dtype}")
         if x.dtype != first.dtype or x.device != first.device:
             expected, found = f"{first.dtype} on {first.device}", f"{x.dtype} on {x.device}"
-            raise TypeError(f"{function}: all tensors must have the same dtype and device, expected {expected}, got {found} for {name}")
+            raise TypeError(
+                f"{function}: all tensors must have the same dtype and device, expected {expected}, got {found} for {name}"
+            )
 
 
 def square(function: str, argument: str, x: Tensor) -> None:

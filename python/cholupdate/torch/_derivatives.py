@@ -105,9 +105,7 @@ class ModifyVjp(torch.autograd.Function):
         return backward_of_vjp(ctx, *cotangents)
 
     @staticmethod
-    def forward(
-        l: Tensor, l_new: Tensor, v: Tensor, w: Tensor, ok: Tensor, cotangent: Tensor, upper: bool, sign: int
-    ) -> Any:
+    def forward(l: Tensor, l_new: Tensor, v: Tensor, w: Tensor, ok: Tensor, cotangent: Tensor, upper: bool, sign: int) -> Any:
         return modify_vjp(l, l_new, v, w, ok, cotangent, upper, sign)
 
     @staticmethod

@@ -92,11 +92,11 @@ def modify(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool, sign: int) -
         if l.is_complex():
             raise NotImplementedError("cholesky_update of complex tensors runs on the CPU, not on GPUs")
         device, stream = l.get_device(), torch.cuda.current_stream(l.device).cuda_stream
-        (l, of_l), (v, of_v), (w, of_w) = by_columns(l if upper else l.mT), matrices(v), vectors(w)
+        (l, packed), (v, of_v), (w, of_w) = by_columns(l if upper else l.mT), matrices(v), vectors(w)
         # It belongs to the stream, so that work in flight may use it after the call.
         scratch = l.new_empty(scratch_on_gpu(dtype, shape, device, sign), dtype=torch.uint8)
         results = to.data_ptr(), ok.data_ptr(), scratch.data_ptr()
-        modify_on_gpu(dtype, shape, device, stream, sign, of_l, of_v, of_w, *results, nan)
+        modify_on_gpu(dtype, shape, device, stream, sign, packed, of_v, of_w, *results, nan)
         return to, ok
     (l, of_l), (v, of_v), (w, of_w) = matrices(l), matrices(v), vectors(w)
     modify_at(dtype, shape, of_l, of_v, of_w, to.data_ptr(), ok.data_ptr(), upper, nan)
