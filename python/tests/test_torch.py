@@ -188,9 +188,9 @@ def test_operators_are_registered_correctly() -> None:
         torch.library.opcheck(torch.ops.cholupdate.modify, (*given, False, False, 0))
         new, ok = torch.ops.cholupdate.modify(*given, False, False, 0)
         g = torch.ones_like(new)
-        torch.library.opcheck(torch.ops.cholupdate.modify_vjp, (given[0], new, given[1], given[2], ok, g, False))
+        torch.library.opcheck(torch.ops.cholupdate.modify_vjp, (given[0], new, given[1], given[2], ok, g, False, 0))
         along = [torch.ones_like(x) for x in given]
-        torch.library.opcheck(torch.ops.cholupdate.modify_jvp, (given[0], new, given[1], given[2], ok, *along, False))
+        torch.library.opcheck(torch.ops.cholupdate.modify_jvp, (given[0], new, given[1], given[2], ok, *along, False, 0))
 
 
 # Programs.

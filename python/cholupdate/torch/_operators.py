@@ -83,20 +83,32 @@ def queue(l: Tensor, sign: int, scratch: Tensor) -> tuple[int, int, int, int]:
     return l.get_device(), torch.cuda.current_stream(l.device).cuda_stream, sign, scratch.data_ptr()
 
 
+def enqueue(
+    of: tuple[str, tuple[int, int, int]],
+    given: tuple[Tensor, Tensor, Tensor],
+    results: tuple[Tensor, Tensor],
+    nan: bool,
+    sign: int,
+) -> None:
+    """Puts the modification on the current stream of a GPU. L is given as its transpose by rows."""
+    l, v, w = given
+    if l.is_complex():
+        raise NotImplementedError("cholesky_update of complex tensors runs on the CPU, not on GPUs")
+    device, stream = l.get_device(), torch.cuda.current_stream(l.device).cuda_stream
+    (l, of_l), (v, of_v), (w, of_w) = by_columns(l), matrices(v), vectors(w)
+    # It belongs to the stream, so that work in flight may use it after the call.
+    scratch = l.new_empty(scratch_on_gpu(*of, device, sign), dtype=torch.uint8)
+    to, ok = (x.data_ptr() for x in results)
+    modify_on_gpu(*of, device, stream, sign, of_l, of_v, of_w, to, ok, scratch.data_ptr(), nan)
+
+
 # `sign` is 1 or −1 if all weights are known to be that, otherwise 0.
 @torch.library.custom_op("cholupdate::modify", mutates_args=())
 def modify(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool, sign: int) -> tuple[Tensor, Tensor]:
     to, ok = fake_modify(l, v, w, upper, nan, sign)
     dtype, shape = extents(l, v)
     if on_gpu(l):
-        if l.is_complex():
-            raise NotImplementedError("cholesky_update of complex tensors runs on the CPU, not on GPUs")
-        device, stream = l.get_device(), torch.cuda.current_stream(l.device).cuda_stream
-        (l, packed), (v, of_v), (w, of_w) = by_columns(l if upper else l.mT), matrices(v), vectors(w)
-        # It belongs to the stream, so that work in flight may use it after the call.
-        scratch = l.new_empty(scratch_on_gpu(dtype, shape, device, sign), dtype=torch.uint8)
-        results = to.data_ptr(), ok.data_ptr(), scratch.data_ptr()
-        modify_on_gpu(dtype, shape, device, stream, sign, packed, of_v, of_w, *results, nan)
+        enqueue((dtype, shape), (l if upper else l.mT, v, w), (to, ok), nan, sign)
         return to, ok
     (l, of_l), (v, of_v), (w, of_w) = matrices(l), matrices(v), vectors(w)
     modify_at(dtype, shape, of_l, of_v, of_w, to.data_ptr(), ok.data_ptr(), upper, nan)
