@@ -37,7 +37,7 @@ impl GradientOnGpu<'_> {
         let on = self.on(vjp_scratch_bytes::<T>(&of), scratch)?;
         let to = RawCotangents { l: raw(to.l), v: raw(to.v), weights: to.weights.at.addr() as u64 };
         // SAFETY: as the caller guarantees.
-        Ok(unsafe { modify_vjp::<T>(on, &of, raw(cotangent), &to)? })
+        unsafe { modify_vjp::<T>(on, &of, raw(cotangent), &to) }.map_err(E::from)
     }
 
     /// Enqueues the tangent of L'. As [`pull`](Self::pull).
@@ -59,7 +59,7 @@ impl GradientOnGpu<'_> {
         let weights = Some(raw_vectors(along.weights));
         let along = RawTangents { l: raw(along.l), v: raw(along.v), weights };
         // SAFETY: as the caller guarantees.
-        Ok(unsafe { modify_jvp::<T>(on, &of, &along, raw(to))? })
+        unsafe { modify_jvp::<T>(on, &of, &along, raw(to)) }.map_err(E::from)
     }
 
     fn modification<T>(&self, given: &Given<T>) -> RawModification {

@@ -204,7 +204,7 @@ impl<T: Real> Modes<T> for There {
             bar: bar.clone(),
             along: Along { l: along.l.clone(), v: along.v.clone(), weights: along.weights.clone() },
         };
-        let are = |x: T| self.cases.get() % 2 == 0 && problem.weights.iter().all(|&w| w == x);
+        let are = |x: T| self.cases.get().is_multiple_of(2) && problem.weights.iter().all(|&w| w == x);
         let weights = match () {
             () if are(T::ONE) => Some(RawWeights::Plus),
             () if are(-T::ONE) => Some(RawWeights::Minus),
