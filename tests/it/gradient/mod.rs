@@ -4,6 +4,8 @@ mod accuracy;
 mod calls;
 #[cfg(feature = "cuda")]
 mod in_device_memory;
+#[cfg(feature = "cuda")]
+mod on_device;
 mod others;
 mod reference;
 
