@@ -40,6 +40,7 @@ __all__ = [
     "keep_awake",
     "modify_at",
     "modify_jvp_at",
+    "modify_on_gpu",
     "modify_vjp_at",
     "restore",
     "restore_carried",
@@ -49,7 +50,9 @@ __all__ = [
     "restore_ldlt_modification",
     "restore_modification",
     "scipy_cholesky_update",
+    "scratch_on_gpu",
     "xla_handlers",
+    "xla_handlers_on_cuda",
 ]
 
 __version__: str
@@ -549,6 +552,7 @@ def restore_ldlt_modification(
 def restore_modification(min_pivot_ratio: float, log_det_change: float) -> Modification: ...
 def forked() -> None: ...
 def xla_handlers() -> dict[str, CapsuleType]: ...
+def xla_handlers_on_cuda() -> dict[str, CapsuleType]: ...
 
 # The address, and the strides from matrix to matrix, row to row, column to column.
 _Matrices: TypeAlias = tuple[int, int, int, int]
@@ -566,6 +570,21 @@ def modify_at(
     upper: bool,
     nan: bool,
 ) -> None: ...
+def modify_on_gpu(
+    dtype: str,
+    shape: tuple[int, int, int],
+    device: int,
+    stream: int,
+    sign: int,
+    l: _Vectors,
+    v: _Matrices,
+    weights: _Vectors,
+    to: int,
+    ok: int,
+    scratch: int,
+    nan: bool,
+) -> None: ...
+def scratch_on_gpu(dtype: str, shape: tuple[int, int, int], device: int, sign: int) -> int: ...
 def modify_vjp_at(
     dtype: str,
     shape: tuple[int, int, int],

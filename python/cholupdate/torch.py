@@ -12,7 +12,8 @@
 tensor([0.5850, 0.9450])
 
 The functions are pure. Nothing is raised for a factor that does not exist, as that would break `vmap` and compiled programs: a status
-reports it. They run on the CPU, in float32, float64, complex64 and complex128; complex matrices have no derivatives.
+reports it. They run on the CPU, in float32, float64, complex64 and complex128, and on GPUs of NVIDIA, in float32 and float64. Complex
+matrices have no derivatives.
 """
 
 # The types of PyTorch's functions are known in part; mypy is strict here.
@@ -27,7 +28,7 @@ from typing import Any, Literal, overload
 import torch
 from torch import Tensor
 
-from ._cholupdate import modify_at, modify_jvp_at, modify_vjp_at
+from ._cholupdate import modify_at, modify_jvp_at, modify_on_gpu, modify_vjp_at, scratch_on_gpu
 
 __all__ = ["append", "cholesky_update", "log_det_change", "solve"]
 
@@ -93,14 +94,14 @@ def cholesky_update(
     Returns
     -------
     l_new : shape (..., n, n)
-        The new factor, contiguous, in the same triangle as `l`, with zeros in the other one and a positive diagonal.
+        The new factor, contiguous, or on a GPU by columns unless `upper`, in the same triangle as `l`, with zeros in the other one and a positive diagonal.
     ok : bool, shape (...)
         With `with_status`: whether it exists.
 
     Notes
     -----
     Reverse and forward mode take O(k n²) operations. The gradient of the result is read in its triangle only, and that of `l` is zero
-    in the other one. Where the factor does not exist, gradients are zero. Second derivatives take O(n³). In compiled programs forward
+    in the other one. Where the factor does not exist, gradients are zero. Second derivatives, and all on a GPU, take O(n³). In compiled programs forward
     mode is not available.
     """
     name = "cholesky_update"
@@ -127,10 +128,11 @@ def cholesky_update(
         v = v.conj()
     lead = common(l.shape[:-2], v.shape[:-2], w.shape[:-1])
     l, v, w = l.expand(lead + l.shape[-2:]), v.expand(lead + v.shape[-2:]), w.expand(lead + w.shape[-1:])
+    sign = (-1 if downdate else 1) if weights is None else 0
     if torch.compiler.is_compiling() or l.is_complex():
-        l_new, ok = modify(l, v, w, upper, on_breakdown == "nan")
+        l_new, ok = modify(l, v, w, upper, on_breakdown == "nan", sign)
     else:
-        l_new, ok = Modify.apply(l, v, w, upper, on_breakdown == "nan")
+        l_new, ok = Modify.apply(l, v, w, upper, on_breakdown == "nan", sign)
     return (l_new, ok) if with_status else l_new
 
 
@@ -295,6 +297,16 @@ def matrices(x: Tensor) -> tuple[Tensor, tuple[int, int, int, int]]:
     return x, (x.data_ptr(), x.stride(0) if x.shape[0] > 1 else 0, x.stride(1), x.stride(2))
 
 
+def by_columns(x: Tensor) -> tuple[Tensor, tuple[int, int]]:
+    """A stack of the transposes of matrices that are by columns, without gaps, and if columns begin at multiples of 16 bytes, all do."""
+    x, (at, each, *strides) = matrices(x)
+    n, unit = x.shape[-1], 16 // x.element_size()
+    is_packed = n <= 1 or strides == [n, 1]
+    is_aligned = n % unit != 0 or (at % 16 == 0 and each % unit == 0)
+    x = x if is_packed and is_aligned else x.clone(memory_format=torch.contiguous_format)
+    return x, (x.data_ptr(), x.stride(0) if x.shape[0] > 1 else 0)
+
+
 def vectors(x: Tensor) -> tuple[Tensor, tuple[int, int]]:
     x = x.reshape(prod(x.shape[:-1]), x.shape[-1])
     x = x if x.stride(1) == 1 or x.shape[1] <= 1 else x.contiguous()
@@ -310,31 +322,58 @@ def extents(l: Tensor, v: Tensor) -> tuple[str, tuple[int, int, int]]:
     return str(l.dtype).removeprefix("torch."), (prod(l.shape[:-2]), v.shape[-2], v.shape[-1])
 
 
-def on_cpu(x: Tensor) -> None:
-    if x.device.type != "cpu":
-        raise NotImplementedError(f"cholupdate.torch works on the CPU, and a tensor is on {x.device}")
+def on_gpu(x: Tensor) -> bool:
+    if x.device.type not in ("cpu", "cuda"):
+        raise NotImplementedError(f"cholupdate.torch works on the CPU and on CUDA, and a tensor is on {x.device}")
+    return x.device.type == "cuda"
 
 
+def enqueue(
+    of: tuple[str, tuple[int, int, int]],
+    given: tuple[Tensor, Tensor, Tensor],
+    results: tuple[Tensor, Tensor],
+    nan: bool,
+    sign: int,
+) -> None:
+    """Puts the modification on the current stream of a GPU. L is given as its transpose by rows."""
+    l, v, w = given
+    if l.is_complex():
+        raise NotImplementedError("cholesky_update of complex tensors runs on the CPU, not on GPUs")
+    device, stream = l.get_device(), torch.cuda.current_stream(l.device).cuda_stream
+    (l, of_l), (v, of_v), (w, of_w) = by_columns(l), matrices(v), vectors(w)
+    # It belongs to the stream, so that work in flight may use it after the call.
+    scratch = l.new_empty(scratch_on_gpu(*of, device, sign), dtype=torch.uint8)
+    to, ok = (x.data_ptr() for x in results)
+    modify_on_gpu(*of, device, stream, sign, of_l, of_v, of_w, to, ok, scratch.data_ptr(), nan)
+
+
+# `sign` is 1 or −1 if all weights are known to be that, otherwise 0.
 @torch.library.custom_op("cholupdate::modify", mutates_args=())
-def modify(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool) -> tuple[Tensor, Tensor]:
-    on_cpu(l)
-    to, ok = fake_modify(l, v, w, upper, nan)
+def modify(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool, sign: int) -> tuple[Tensor, Tensor]:
+    to, ok = fake_modify(l, v, w, upper, nan, sign)
     dtype, shape = extents(l, v)
+    if on_gpu(l):
+        enqueue((dtype, shape), (l if upper else l.mT, v, w), (to, ok), nan, sign)
+        return to, ok
     (l, of_l), (v, of_v), (w, of_w) = matrices(l), matrices(v), vectors(w)
     modify_at(dtype, shape, of_l, of_v, of_w, to.data_ptr(), ok.data_ptr(), upper, nan)
     return to, ok
 
 
 @modify.register_fake
-def fake_modify(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool) -> tuple[Tensor, Tensor]:
-    return l.new_empty(l.shape), l.new_empty(l.shape[:-2], dtype=torch.bool)
+def fake_modify(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool, sign: int) -> tuple[Tensor, Tensor]:
+    to = l.new_empty(l.shape)
+    # On a GPU a lower triangle is by columns, as those of `torch.linalg.cholesky`.
+    return to.mT if l.device.type == "cuda" and not upper else to, l.new_empty(l.shape[:-2], dtype=torch.bool)
 
 
 @torch.library.custom_op("cholupdate::modify_vjp", mutates_args=())
 def modify_vjp(
     l: Tensor, l_new: Tensor, v: Tensor, w: Tensor, ok: Tensor, cotangent: Tensor, upper: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    on_cpu(l)
+    if on_gpu(l):
+        of_l, of_v, of_w = dense_cotangents((l, l_new, v, w, ok), cotangent, upper)
+        return of_l.contiguous(), of_v.contiguous(), of_w.contiguous()
     to: tuple[Tensor, Tensor, Tensor] = fake_vjp(l, l_new, v, w, ok, cotangent, upper)
     dtype, shape = extents(l, v)
     held = [matrices(l), matrices(l_new), matrices(v), vectors(w), flags(ok)]
@@ -356,7 +395,8 @@ def fake_vjp(
 def modify_jvp(
     l: Tensor, l_new: Tensor, v: Tensor, w: Tensor, ok: Tensor, dl: Tensor, dv: Tensor, dw: Tensor, upper: bool
 ) -> Tensor:
-    on_cpu(l)
+    if on_gpu(l):
+        return dense_tangent((l, l_new, v, w, ok), dl, dv, dw, upper).contiguous()
     to = l.new_empty(l.shape)
     dtype, shape = extents(l, v)
     held = [matrices(l), matrices(l_new), matrices(v), vectors(w), flags(ok)]
@@ -400,7 +440,7 @@ modify_jvp.register_vmap(batched(modify_jvp, (2, 2, 2, 1, 0, 2, 2, 1)))
 
 
 def save(ctx: Any, inputs: Any, output: Any) -> None:
-    l, v, w, upper, _ = inputs
+    l, v, w, upper, *_ = inputs
     l_new, ok = output
     ctx.mark_non_differentiable(ok)
     ctx.save_for_backward(l, l_new, v, w, ok)
@@ -411,7 +451,7 @@ def save(ctx: Any, inputs: Any, output: Any) -> None:
 
 
 def backward(ctx: Any, cotangent: Tensor, _: Any) -> Any:
-    return *modify_vjp(*ctx.saved_tensors, cotangent, ctx.upper), None, None
+    return *modify_vjp(*ctx.saved_tensors, cotangent, ctx.upper), None, None, None
 
 
 modify.register_autograd(backward, setup_context=save)
@@ -505,12 +545,12 @@ class Modify(torch.autograd.Function):
         save(ctx, inputs, output)
 
     @staticmethod
-    def forward(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool) -> Any:
-        return modify(l, v, w, upper, nan)
+    def forward(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool, sign: int) -> Any:
+        return modify(l, v, w, upper, nan, sign)
 
     @staticmethod
     def backward(ctx: Any, cotangent: Tensor, _: Any) -> Any:
-        return *ModifyVjp.apply(*ctx.saved_tensors, cotangent, ctx.upper), None, None
+        return *ModifyVjp.apply(*ctx.saved_tensors, cotangent, ctx.upper), None, None, None
 
     @staticmethod
     def jvp(ctx: Any, dl: Any, dv: Any, dw: Any, *_: Any) -> Any:

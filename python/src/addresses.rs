@@ -10,20 +10,20 @@ use cholupdate::faer::{c32, c64};
 use pyo3::prelude::*;
 
 /// The address of the first matrix, and the strides from matrix to matrix, row to row, and column to column, in entries.
-type Matrices = (usize, isize, isize, isize);
+pub type Matrices = (usize, isize, isize, isize);
 
 /// The address of the first vector, and the stride from vector to vector. The entries of a vector are contiguous.
-type Rows = (usize, usize);
+pub type Rows = (usize, usize);
 
-fn stack<T>((at, each, row, column): Matrices, upper: bool) -> Stack<T> {
+pub fn stack<T>((at, each, row, column): Matrices, upper: bool) -> Stack<T> {
     Stack { at: at as *mut T, each, row, column }.transposed_if(upper)
 }
 
-fn vectors<T>((at, each): Rows) -> Vectors<T> {
+pub fn vectors<T>((at, each): Rows) -> Vectors<T> {
     Vectors { at: at as *mut T, each }
 }
 
-fn unknown(dtype: &str) -> PyErr {
+pub fn unknown(dtype: &str) -> PyErr {
     wrong_type(format!("numbers of type {dtype}"))
 }
 

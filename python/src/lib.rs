@@ -16,7 +16,7 @@
 //! | `argument`, `indices`, `errors` | scalar arguments; indices; exceptions |
 //! | `threads`, `awake` | calls into the library without the GIL; the context `keep_awake` |
 //! | `foreign/` | calls from the programs of JAX and PyTorch, on memory that these describe |
-//! | `addresses` | calls with addresses of memory, for PyTorch |
+//! | `addresses`, `gpu_addresses` | calls with addresses of memory, for PyTorch |
 //! | `xla/` | handlers of XLA's custom calls, for JAX |
 //! | `current` | values whose end leaves the CUDA context as it is |
 
@@ -42,6 +42,8 @@ mod extension;
 mod factor;
 mod foreign;
 mod functions;
+#[allow(unsafe_code, reason = "memory that `cholupdate.torch` describes")]
+mod gpu_addresses;
 mod indices;
 mod interrupts;
 mod ldlt;
@@ -84,6 +86,8 @@ mod _cholupdate {
         cholesky_update, cholesky_update_jvp, cholesky_update_vjp, scipy_cholesky_update,
     };
     #[pymodule_export]
+    use crate::gpu_addresses::{modify_on_gpu, scratch_on_gpu};
+    #[pymodule_export]
     use crate::ldlt::extension::{LdltExtension, restore_ldlt_extension};
     #[pymodule_export]
     use crate::ldlt::report::{LdltModification, restore_ldlt_modification};
@@ -97,7 +101,7 @@ mod _cholupdate {
     #[pymodule_export]
     use crate::threads::forked;
     #[pymodule_export]
-    use crate::xla::xla_handlers;
+    use crate::xla::{xla_handlers, xla_handlers_on_cuda};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

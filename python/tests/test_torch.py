@@ -185,8 +185,8 @@ def test_operators_are_registered_correctly() -> None:
     l, (v, w) = factor(4), modification(4, 2)
     for lead in ((), (3,), (2, 3)):
         given = [tensor(np.broadcast_to(x, lead + x.shape), True) for x in (l, v, w)]
-        torch.library.opcheck(torch.ops.cholupdate.modify, (*given, False, False))
-        new, ok = torch.ops.cholupdate.modify(*given, False, False)
+        torch.library.opcheck(torch.ops.cholupdate.modify, (*given, False, False, 0))
+        new, ok = torch.ops.cholupdate.modify(*given, False, False, 0)
         g = torch.ones_like(new)
         torch.library.opcheck(torch.ops.cholupdate.modify_vjp, (given[0], new, given[1], given[2], ok, g, False))
         along = [torch.ones_like(x) for x in given]

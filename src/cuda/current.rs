@@ -7,7 +7,7 @@ use core::cell::Cell;
 use cudarc::driver::{
     CudaContext,
     result::{DriverError, ctx},
-    sys::CUcontext,
+    sys::{self, CUcontext},
 };
 
 /// What was current before a thread turned to a device.
@@ -48,6 +48,24 @@ pub(super) fn note() -> Result<(), DriverError> {
 /// The current context, or null.
 fn current() -> Result<CUcontext, DriverError> {
     Ok(ctx::get_current()?.unwrap_or(core::ptr::null_mut()))
+}
+
+/// The number of the device whose primary context, or another one, this is; the context is current on the calling thread afterwards.
+///
+/// # Errors
+/// Those of the driver.
+///
+/// # Safety
+/// The context exists.
+pub(super) unsafe fn turn_to_device_of(context: CUcontext) -> Result<usize, DriverError> {
+    note()?;
+    let mut device = 0;
+    // SAFETY: as the caller guarantees; the driver writes one number.
+    unsafe {
+        ctx::set_current(context)?;
+        sys::cuCtxGetDevice(&raw mut device).result()?;
+    }
+    Ok(usize::try_from(device).unwrap_or(0))
 }
 
 /// Runs `call`, and leaves the CUDA context current on this thread that was so before it, or none.

@@ -12,7 +12,7 @@ use core::fmt;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, sys::CUresult};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The oldest CUDA version whose drivers translate the shipped PTX (8.7), in the driver's numbering: 12.8.
 const DRIVER_VERSION: i32 = 12_080;
@@ -106,6 +106,39 @@ impl Device {
         let device = Self::new(ordinal)?;
         devices.push(device.clone());
         Ok(device)
+    }
+
+    /// The device of a stream, by its handle in the driver; kept as by [`Device::kept`].
+    ///
+    /// # Errors
+    /// [`Error::Device`] as [`Device::new`], or if the driver does not know the stream, or if it is not in the primary context of its
+    /// device, in which other libraries work.
+    ///
+    /// # Safety
+    /// The stream exists.
+    pub unsafe fn of_stream(stream: u64) -> Result<Self, Error> {
+        static STARTED: OnceLock<()> = OnceLock::new();
+        if STARTED.get().is_none() {
+            start_driver()?;
+            let _ = STARTED.set(());
+        }
+        let asking = "asking for the device of a stream";
+        let mut context = core::ptr::null_mut();
+        // SAFETY: the caller guarantees the stream; the driver writes one handle.
+        unsafe { sys::cuStreamGetCtx(stream as sys::CUstream, &raw mut context) }
+            .result()
+            .map_err(failed(asking))?;
+        current::keeping_current_context(|| {
+            // SAFETY: the stream is in the context.
+            let ordinal = unsafe { current::turn_to_device_of(context) }.map_err(failed(asking))?;
+            let device = Self::kept(ordinal)?;
+            if device.shared.context.cu_ctx() != context {
+                return Err(unavailable(format!(
+                    "a stream is not in the primary context of device {ordinal}"
+                )));
+            }
+            Ok(device)
+        })
     }
 
     /// The driver's name for the GPU.

@@ -72,7 +72,7 @@ impl<T> Drop for DeviceBuffer<T> {
     }
 }
 
-/// A range of a [`DeviceBuffer`]. Callers that enqueue copies and launches are responsible for when it may be used.
+/// A range of a [`DeviceBuffer`], or of other memory that kernels access. Callers that enqueue copies and launches are responsible for when it may be used.
 pub(crate) struct DeviceSlice<'a, T> {
     address: CUdeviceptr,
     len: usize,
@@ -187,6 +187,11 @@ impl<T: Plain> Pinned<T> {
     pub fn address(&self, offset: usize) -> u64 {
         debug_assert!(offset <= self.len);
         (self.start.as_ptr().addr() + offset * size_of::<T>()) as u64
+    }
+
+    /// The memory as kernels access it.
+    pub fn mapped(&self) -> DeviceSlice<'_, T> {
+        DeviceSlice { address: self.address(0), len: self.len, buffer: PhantomData }
     }
 
     /// Not for memory that a copy in flight writes: see [`Stream::download`](super::stream::Stream::download).

@@ -28,6 +28,7 @@
 //! | `resident/` | the engine whose factor stays in device memory |
 //! | `distributed/` | the same for several devices |
 //! | `batch/` | many small factors in device memory |
+//! | `on_stream/` | modifications in memory and on streams of the caller's |
 //! | `hybrid/` | the engine that streams a factor in host memory through the device: its calls of CUDA |
 
 mod batch;
@@ -61,6 +62,8 @@ mod matrix;
 mod memory;
 #[allow(unsafe_code, reason = "calls into the driver")]
 mod module;
+#[allow(unsafe_code, reason = "memory and streams of the caller's")]
+mod on_stream;
 #[allow(unsafe_code, reason = "views that hold on to a lifetime at run time")]
 mod operands;
 #[allow(unsafe_code, reason = "a promise about bits")]
@@ -86,6 +89,7 @@ pub use self::factorize::ColumnKernels;
 pub(crate) use self::factorize::{By, by_column, has_cusolver, in_device_memory};
 pub use self::hybrid::{Hybrid, Tuning};
 pub use self::matrix::{DeviceMatrix, DeviceView, DeviceViewMut};
+pub use self::on_stream::{Signs, StreamModification, StreamOperands};
 pub(crate) use self::resident::DerivedMatrix;
 pub use self::resident::Resident;
 pub(crate) use self::resident::ResidentFactor;

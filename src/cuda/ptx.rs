@@ -73,6 +73,7 @@ pub(super) static BATCH_SOLVE_STREAM: Ptx = ptx!("batch_solve_stream.compute_80.
 pub(super) static BORDER: Ptx = ptx!("border.compute_80.ptx");
 pub(super) static INVERT: Ptx = ptx!("invert.compute_80.ptx");
 pub(super) static MULTIPLY: Ptx = ptx!("multiply.compute_80.ptx");
+pub(super) static ON_STREAM: Ptx = ptx!("on_stream.compute_80.ptx");
 pub(super) static REARRANGE: Ptx = ptx!("rearrange.compute_80.ptx");
 pub(super) static SQUARE: Ptx = ptx!("square.compute_80.ptx");
 pub(super) static TAKE: Ptx = ptx!("take.compute_80.ptx");

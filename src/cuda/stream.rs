@@ -17,6 +17,8 @@ use cudarc::driver::{result, sys};
 /// Dropping it does not wait: enqueued work is still done.
 pub(crate) struct Stream {
     handle: sys::CUstream,
+    /// Whether it is one of the caller's, who destroys it.
+    is_theirs: bool,
     device: Device,
 }
 
@@ -42,7 +44,15 @@ impl Stream {
         device.bind()?;
         let handle = result::stream::create_with_priority(result::stream::StreamKind::NonBlocking, priority)
             .map_err(failed("making a stream on the device"))?;
-        Ok(Self { handle, device: device.clone() })
+        Ok(Self { handle, is_theirs: false, device: device.clone() })
+    }
+
+    /// A stream of the caller's.
+    ///
+    /// # Safety
+    /// It is a stream of this device, in its primary context, as long as this exists.
+    pub unsafe fn of_caller(device: &Device, theirs: u64) -> Self {
+        Self { handle: theirs as sys::CUstream, is_theirs: true, device: device.clone() }
     }
 
     /// The driver's handle of the stream, with its device current on the calling thread.
@@ -335,8 +345,8 @@ fn columns<T>(rows: usize, cols: usize) -> sys::CUDA_MEMCPY2D_st {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        if self.device.can_free() {
-            // SAFETY: made by `new`, destroyed only here.
+        if !self.is_theirs && self.device.can_free() {
+            // SAFETY: made by `with_priority`, destroyed only here.
             let _ = unsafe { result::stream::destroy(self.handle) };
         }
     }

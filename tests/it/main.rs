@@ -40,6 +40,8 @@ mod layouts;
 mod ldlt;
 #[cfg(feature = "cuda")]
 mod on_device;
+#[cfg(feature = "cuda")]
+mod on_stream;
 #[cfg(feature = "opencl")]
 mod opencl;
 mod order;

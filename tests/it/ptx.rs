@@ -21,7 +21,7 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 45] = [
+const MADE: [(&str, &str, &[&str]); 46] = [
     ("ptx/batch_again.compute_80.ptx", "batch/again.cu", &[]),
     ("ptx/batch_append.compute_80.ptx", "batch/append.cu", &[]),
     ("ptx/batch_append_again.compute_80.ptx", "batch/append_again.cu", &[]),
@@ -48,6 +48,7 @@ const MADE: [(&str, &str, &[&str]); 45] = [
     ("ptx/interchanged.compute_80.ptx", "hybrid/interchanged.cu", &[]),
     ("ptx/invert.compute_80.ptx", "resident/invert.cu", &[]),
     ("ptx/multiply.compute_80.ptx", "resident/multiply.cu", &[]),
+    ("ptx/on_stream.compute_80.ptx", "resident/on_stream.cu", &[]),
     ("ptx/pivot_rows.compute_80.ptx", "factor/pivot_rows.cu", &[]),
     ("ptx/rearrange.compute_80.ptx", "resident/rearrange.cu", &[]),
     ("ptx/solve.compute_80.ptx", "resident/solve.cu", &[]),

@@ -11,7 +11,7 @@
 [0.585, 0.945]
 
 The functions are pure. Nothing can be raised in a compiled program: a factor that does not exist is reported by a status.
-They run on the CPU, in float32, float64, complex64 and complex128.
+They run on the CPU, in float32, float64, complex64 and complex128, and on GPUs of NVIDIA, in float32 and float64.
 """
 
 # The types of JAX's functions are known in part; mypy is strict here.
@@ -28,7 +28,7 @@ from jax import Array
 from jax.typing import ArrayLike
 
 from . import _primitives as primitives
-from ._dense import solve_left, transposed
+from ._dense import product, solve_left, transposed
 
 __all__ = ["append", "cholesky_update", "log_det_change", "solve"]
 
@@ -100,8 +100,8 @@ def cholesky_update(
     Notes
     -----
     Forward and reverse mode take O(k n²) operations. The cotangent of the result is read in its triangle only, and that of `l` is zero
-    in the other one. Where the factor does not exist, tangents and cotangents are zero. Second derivatives, and all of complex
-    matrices, are computed by dense formulas in O(n³).
+    in the other one. Where the factor does not exist, tangents and cotangents are zero. Second derivatives, all of complex
+    matrices, and all on a GPU are computed by dense formulas in O(n³).
     """
     name = "cholesky_update"
     if weights is not None and downdate:
@@ -128,16 +128,17 @@ def cholesky_update(
         w = w.astype(part)
     constant(name, factor, columns, w)
     same_leads(name, factor.shape[:-2], columns.shape[:-2], w.shape[:-1])
-    l_new, ok = _modified(factor, columns, w, upper=bool(upper), nan=on_breakdown == "nan")
+    sign = (-1 if downdate else 1) if weights is None else 0
+    l_new, ok = _modified(factor, columns, w, upper=bool(upper), nan=on_breakdown == "nan", sign=sign)
     return (l_new, ok) if with_status else l_new
 
 
-@partial(jax.jit, static_argnames=("upper", "nan"), inline=True)
-def _modified(l: Array, v: Array, w: Array, *, upper: bool, nan: bool) -> tuple[Array, Array]:
+@partial(jax.jit, static_argnames=("upper", "nan", "sign"), inline=True)
+def _modified(l: Array, v: Array, w: Array, *, upper: bool, nan: bool, sign: int) -> tuple[Array, Array]:
     if upper and jnp.issubdtype(v.dtype, jnp.complexfloating):
         v = jnp.conj(v)
     operands = primitives.aligned((l, v, w), primitives.OPERANDS[primitives.modify_p])
-    l_new, ok = primitives.bind(primitives.modify_p, *operands, upper=upper, nan=nan)
+    l_new, ok = primitives.bind(primitives.modify_p, *operands, upper=upper, nan=nan, sign=sign)
     return l_new, ok
 
 
@@ -231,7 +232,7 @@ def _appended(l: Array, cross: Array, corner: Array, *, upper: bool) -> tuple[Ar
     def rows_and_schur(there: Array) -> tuple[Array, Array]:
         """With an identity and zeros where there is no factor, so that no NaN enters a gradient."""
         rows = transposed(solve_left(jnp.where(there, l, of_n), jnp.where(there, cross, 0)))
-        return rows, jnp.where(there, corner, of_r) - rows @ transposed(rows)
+        return rows, jnp.where(there, corner, of_r) - product(rows, transposed(rows))
 
     finite = (jnp.isfinite(l).all((-2, -1)) & jnp.isfinite(cross).all((-2, -1)))[..., None, None]
     _, schur = rows_and_schur(finite)

@@ -17,6 +17,11 @@ def transposed(x: Array) -> Array:
     return jnp.conj(jnp.swapaxes(x, -1, -2))
 
 
+def product(a: Array, b: Array) -> Array:
+    """A B, without the shorter numbers that a GPU multiplies by default."""
+    return jnp.matmul(a, b, precision=lax.Precision.HIGHEST)
+
+
 def half_triangle(x: Array) -> Array:
     n = x.shape[-1]
     return jnp.tril(x) * (1 - 0.5 * jnp.eye(n, dtype=x.real.dtype))
@@ -49,10 +54,10 @@ def tangent(
     dl, dv, dw = tangents
     l_new, l, v, dl, dv = apart(ok, l_new, jnp.tril(l), v, jnp.tril(dl), dv)
     w, dw = (jnp.where(ok[..., None], a, 0)[..., None, :] for a in (w, dw))
-    half = dl @ transposed(l) + (dv * w) @ transposed(v) + (0.5 * v * dw) @ transposed(v)
+    half = product(dl, transposed(l)) + product(dv * w + 0.5 * v * dw, transposed(v))
     middle = solve_left(l_new, half)
     middle = transposed(solve_left(l_new, transposed(middle)))
-    return jnp.tril(l_new @ half_triangle(middle + transposed(middle)))
+    return jnp.tril(product(l_new, half_triangle(middle + transposed(middle))))
 
 
 def cotangents(
@@ -63,11 +68,11 @@ def cotangents(
     l, l_new, v, w, ok = primals
     l_new, l, v, cotangent = apart(ok, l_new, jnp.tril(l), v, jnp.tril(cotangent))
     w = jnp.where(ok[..., None], w, 0)[..., None, :]
-    phi = half_triangle(transposed(l_new) @ cotangent)
+    phi = half_triangle(product(transposed(l_new), cotangent))
     twice = solve_left(l_new, phi + transposed(phi), adjoint=True)
     twice = transposed(solve_left(l_new, transposed(twice), adjoint=True))
-    q = twice @ v
-    return jnp.tril(twice @ l), q * w, 0.5 * jnp.sum(v * q, axis=-2)
+    q = product(twice, v)
+    return jnp.tril(product(twice, l)), q * w, 0.5 * jnp.sum(v * q, axis=-2)
 
 
 def of_upper(upper: bool, x: Array) -> Array:

@@ -14,7 +14,7 @@ import jax.ffi
 import jax.numpy as jnp
 from jax.interpreters import mlir
 
-from .._cholupdate import xla_handlers
+from .._cholupdate import xla_handlers, xla_handlers_on_cuda
 
 
 def register() -> None:
@@ -24,6 +24,8 @@ def register() -> None:
         jax.ffi.register_ffi_target(name, handler, platform="cpu", api_version=1)
         if divisible is not None:
             divisible(name)
+    for name, handler in xla_handlers_on_cuda().items():
+        jax.ffi.register_ffi_target(name, handler, platform="CUDA", api_version=1)
 
 
 register()
@@ -71,16 +73,18 @@ MOST_SIDE_BY_SIDE = 96
 
 
 def lowering(
-    primitive: Any, owns: Sequence[int], squares: tuple[Sequence[int], Sequence[int]], *, in_place: bool
+    primitive: Any, owns: Sequence[int], squares: tuple[Sequence[int], Sequence[int]], *, in_place: bool, on_gpu: bool = False
 ) -> Any:
     """The lowering rule of a primitive, of which these operands and results are triangular.
 
     With `in_place` the first result is written over the first operand. XLA copies an operand that is used elsewhere; one that is
-    donated, or carried through a loop, is modified where it is.
+    donated, or carried through a loop, is modified where it is. On a GPU, L and L' are different memory, and always by columns.
     """
 
     def lower(context: Any, *operands: Any, **parameters: Any) -> Any:
         shapes = ([tuple(x.shape) for x in context.avals_in], [x.shape for x in context.avals_out])
+        if on_gpu and jnp.issubdtype(context.avals_in[0].dtype, jnp.complexfloating):
+            raise NotImplementedError("cholesky_update of complex matrices runs on the CPU, not on GPUs")
         of_results = [len(shape) - (len(shapes[0][0]) - owns[0]) for shape in shapes[1]]
         lead = len(shapes[0][0]) - owns[0]
         full = jnp.broadcast_shapes(*(shape[:lead] for shape in shapes[0]))
@@ -98,8 +102,11 @@ def lowering(
                 attributes["sdy.sharding_rule"] = sharding_rule(shapes, [*owns, *of_results])
         more: dict[str, Any] = {"operand_output_aliases": {0: 0}} if in_place and shapes[0][0] == shapes[1][0] else {}
         count, order = prod(full), shapes[1][0][-1]
+        sign = parameters.pop("sign", 0)
+        if on_gpu:
+            parameters |= {"plus": sign > 0, "minus": sign < 0}
         # XLA cannot transpose what has no entries.
-        if not parameters["upper"] and count * order > 0 and (count == 1 or order > MOST_SIDE_BY_SIDE):
+        if not parameters["upper"] and count * order > 0 and (on_gpu or count == 1 or order > MOST_SIDE_BY_SIDE):
             # By columns, as the library works on it and as JAX's own factorizations and solves have it: between these, and in a loop,
             # XLA then transposes nothing. To the call a lower triangle by columns is an upper one by rows.
             by_columns = (lead, lead + 1, *reversed(range(lead)))
@@ -108,5 +115,20 @@ def lowering(
             parameters = parameters | {"upper": True}
         rule = jax.ffi.ffi_lowering(primitive.name, extra_attributes=attributes or None, **more)
         return rule(context, *operands, **parameters)
+
+    return lower
+
+
+def by_formula(formula: Any) -> Any:
+    """The lowering rule of a derivative by its dense formula, whose results have the leading dimensions of all operands."""
+
+    def lower(context: Any, *operands: Any, upper: bool) -> Any:
+        shapes = [x.shape for x in context.avals_out]
+
+        def computed(*given: Any) -> list[Any]:
+            found = formula(given[:5], *given[5:], upper=upper)
+            return [jnp.broadcast_to(x, shape) for x, shape in zip(found, shapes, strict=True)]
+
+        return mlir.lower_fun(computed, multiple_results=True)(context, *operands)
 
     return lower

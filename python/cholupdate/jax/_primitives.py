@@ -28,7 +28,7 @@ from jax.interpreters import ad, batching, mlir
 from jax.sharding import PartitionSpec
 
 from . import _dense as dense
-from ._lowering import lowering
+from ._lowering import by_formula, lowering
 
 # The dimensions of an operand that are not leading ones.
 MATRIX, VECTOR, FLAG = 2, 1, 0
@@ -139,9 +139,9 @@ def zero_tangent(x: Any) -> Any:
     return ad.Zero(jax.typeof(x).to_tangent_aval())
 
 
-def modify_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, upper: bool, nan: bool) -> Any:
+def modify_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, upper: bool, nan: bool, sign: int) -> Any:
     l, v, w = primals
-    l_new, ok = bind(modify_p, l, v, w, upper=upper, nan=nan)
+    l_new, ok = bind(modify_p, l, v, w, upper=upper, nan=nan, sign=sign)
     of_ok = zero_tangent(ok)
     if all(map(is_zero, tangents)):
         return [l_new, ok], [zero_tangent(l_new), of_ok]
@@ -230,6 +230,12 @@ for p in OPERANDS:
     p.def_abstract_eval(partial(abstract, p))
     batching.primitive_batchers[p] = partial(batched, p)
     mlir.register_lowering(p, lowering(p, OPERANDS[p], TRIANGULAR[p], in_place=p is modify_p), platform="cpu")
+
+mlir.register_lowering(
+    modify_p, lowering(modify_p, OPERANDS[modify_p], TRIANGULAR[modify_p], in_place=False, on_gpu=True), platform="cuda"
+)
+mlir.register_lowering(modify_jvp_p, by_formula(dense_jvp), platform="cuda")
+mlir.register_lowering(modify_vjp_p, by_formula(dense_vjp), platform="cuda")
 
 ad.primitive_jvps[modify_p] = modify_jvp
 ad.primitive_jvps[modify_jvp_p] = partial(second_order, modify_jvp_p, dense_jvp)

@@ -5,6 +5,7 @@
 //! | `stack` | matrices in the memory of others |
 //! | `modify` | L' of each matrix of a stack |
 //! | `alone` | L' of one matrix, in row-major memory |
+//! | `on_gpu` | the same in the memory of a GPU |
 //! | `gradient` | its derivatives |
 //! | `layout` | triangles of row-major matrices |
 
@@ -16,5 +17,7 @@ pub mod gradient;
 mod layout;
 #[allow(unsafe_code, reason = "memory that others describe")]
 pub mod modify;
+#[allow(unsafe_code, reason = "memory that others describe")]
+pub mod on_gpu;
 #[allow(unsafe_code, reason = "memory that others describe")]
 pub mod stack;

@@ -1,4 +1,4 @@
-//! XLA's interface of custom calls (`xla/ffi/api/c_api.h`, version 0.3), as far as a call on the CPU needs it.
+//! XLA's interface of custom calls (`xla/ffi/api/c_api.h`, version 0.3), as far as the calls need it.
 //!
 //! Each structure begins with its size as XLA knows it, so that fields that a later version appends are ignored, and those that an
 //! earlier one lacks are not read.
@@ -60,14 +60,51 @@ pub struct ErrorCreateArgs {
     pub code: c_int,
 }
 
-/// XLA's functions. Those after the first are not used.
+#[repr(C)]
+pub struct StreamGetArgs {
+    pub struct_size: usize,
+    pub extension_start: *mut Extension,
+    pub context: *mut c_void,
+    pub stream: *mut c_void,
+}
+
+#[repr(C)]
+pub struct MemoryAllocateArgs {
+    pub struct_size: usize,
+    pub extension_start: *mut Extension,
+    pub context: *mut c_void,
+    pub size: usize,
+    pub alignment: usize,
+    pub data: *mut c_void,
+}
+
+#[repr(C)]
+pub struct MemoryFreeArgs {
+    pub struct_size: usize,
+    pub extension_start: *mut Extension,
+    pub context: *mut c_void,
+    pub size: usize,
+    pub data: *mut c_void,
+}
+
+/// One of XLA's functions, with the structure of its arguments.
+pub type Function<A> = Option<unsafe extern "C" fn(*mut A) -> *mut Error>;
+
+/// XLA's functions, as far as they are used.
 #[repr(C)]
 pub struct Api {
     pub struct_size: usize,
     pub extension_start: *mut Extension,
     pub version: ApiVersion,
     pub internal: *const c_void,
-    pub error_create: Option<unsafe extern "C" fn(*mut ErrorCreateArgs) -> *mut Error>,
+    pub error_create: Function<ErrorCreateArgs>,
+    /// Messages and the end of an error; registration.
+    _errors: [*const c_void; 3],
+    pub stream_get: Function<StreamGetArgs>,
+    /// Types, and what is kept about a call.
+    _state: [*const c_void; 4],
+    pub memory_allocate: Function<MemoryAllocateArgs>,
+    pub memory_free: Function<MemoryFreeArgs>,
 }
 
 #[repr(C)]

@@ -6,12 +6,33 @@ use super::api::{
 };
 use core::ffi::{c_int, c_void};
 use core::mem::offset_of;
-use core::ptr::null_mut;
+use core::ptr::{NonNull, null_mut};
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Why a call is refused: a bug of what calls, since JAX checks types and shapes before.
 pub type Refused = &'static str;
+
+/// Why a call fails.
+pub enum Failure {
+    Refused(Refused),
+    /// An error of this library.
+    Own(cholupdate::Error),
+    /// An error of XLA's, which takes it back.
+    Theirs(NonNull<Error>),
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+impl From<cholupdate::Error> for Failure {
+    fn from(error: cholupdate::Error) -> Self {
+        Self::Own(error)
+    }
+}
 
 /// The array of an argument or of a result.
 #[derive(Clone, Copy)]
@@ -52,7 +73,7 @@ fn count(dims: &[i64]) -> usize {
 
 /// A call.
 #[derive(Clone, Copy)]
-pub struct Call<'a>(&'a CallFrame);
+pub struct Call<'a>(pub(super) &'a CallFrame);
 
 impl<'a> Call<'a> {
     /// All arguments, which are as many as these.
@@ -119,9 +140,9 @@ unsafe fn tensors<'a, const N: usize>(of: &'a Buffers) -> Result<[Tensor<'a>; N]
 ///
 /// # Safety
 /// The frame is one that XLA passes.
-pub unsafe fn answer(
+pub unsafe fn answer<E: Into<Failure>>(
     frame: *mut CallFrame,
-    work: impl FnOnce(Call<'_>) -> Result<(), Refused>,
+    work: impl FnOnce(Call<'_>) -> Result<(), E>,
 ) -> *mut Error {
     // SAFETY: XLA's frame lives during the call.
     let frame = unsafe { &*frame };
@@ -141,7 +162,11 @@ pub unsafe fn answer(
     // Nothing may unwind into XLA.
     match catch_unwind(AssertUnwindSafe(|| work(Call(frame)))) {
         Ok(Ok(())) => null_mut(),
-        Ok(Err(refused)) => error(frame, INVALID_ARGUMENT, refused),
+        Ok(Err(failure)) => match failure.into() {
+            Failure::Refused(refused) => error(frame, INVALID_ARGUMENT, refused),
+            Failure::Own(own) => error(frame, INTERNAL, &own.to_string()),
+            Failure::Theirs(theirs) => theirs.as_ptr(),
+        },
         Err(_) => error(frame, INTERNAL, "a panic, which is a bug"),
     }
 }

@@ -6,6 +6,8 @@
 //! | `frame` | the arguments, results and attributes of a call |
 //! | `modify` | L' of each matrix |
 //! | `gradient` | its derivatives |
+//! | `device` | the stream of a call, and working memory on its device |
+//! | `on_gpu` | L' of each matrix, on CUDA |
 
 #[allow(unsafe_code, reason = "structures that XLA describes")]
 mod api;
@@ -15,6 +17,11 @@ mod frame;
 mod gradient;
 #[allow(unsafe_code, reason = "memory that XLA describes")]
 mod modify;
+
+#[allow(unsafe_code, reason = "functions of XLA's")]
+mod device;
+#[allow(unsafe_code, reason = "memory that XLA describes")]
+mod on_gpu;
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -26,13 +33,23 @@ type Handler = unsafe extern "C" fn(*mut api::CallFrame) -> *mut api::Error;
 /// The handlers of the CPU, by name, as capsules for ``jax.ffi.register_ffi_target``.
 #[pyfunction]
 pub fn xla_handlers(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let handlers = PyDict::new(py);
     let all: [(&str, Handler); 3] = [
         ("cholupdate_modify", modify::handler),
         ("cholupdate_modify_jvp", gradient::jvp),
         ("cholupdate_modify_vjp", gradient::vjp),
     ];
-    for (name, handler) in all {
+    capsules(py, &all)
+}
+
+/// The handlers of CUDA.
+#[pyfunction]
+pub fn xla_handlers_on_cuda(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    capsules(py, &[("cholupdate_modify", on_gpu::handler)])
+}
+
+fn capsules<'py>(py: Python<'py>, all: &[(&str, Handler)]) -> PyResult<Bound<'py, PyDict>> {
+    let handlers = PyDict::new(py);
+    for &(name, handler) in all {
         handlers.set_item(name, capsule(py, handler as *mut c_void)?)?;
     }
     Ok(handlers)

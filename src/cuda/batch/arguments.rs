@@ -4,11 +4,11 @@ use crate::cuda::memory::DeviceBuffer;
 use crate::cuda::plain::Plain;
 
 /// Matrices that lie side by side, and the largest order for which they do.
-pub(super) const GROUP: usize = 32;
-pub(super) const SIDE_BY_SIDE: usize = 8;
+pub(in crate::cuda) const GROUP: usize = 32;
+pub(in crate::cuda) const SIDE_BY_SIDE: usize = 8;
 
 /// The largest order of which a modification is made in place.
-pub(super) const IN_PLACE: usize = 32;
+pub(in crate::cuda) const IN_PLACE: usize = 32;
 
 /// The orders of matrices that have no factor.
 pub(super) const NO_FACTOR: i32 = -1;
@@ -16,7 +16,7 @@ pub(super) const NO_FACTOR: i32 = -1;
 /// `Factors`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct Factors {
+pub(in crate::cuda) struct Factors {
     pub l: u64,
     pub group_stride: i64,
     pub count: i64,
@@ -30,7 +30,7 @@ pub(super) struct Factors {
 /// `Given`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct Given {
+pub(in crate::cuda) struct Given {
     pub v: u64,
     pub v_strides: [i64; 3],
     pub weights: u64,
@@ -44,7 +44,7 @@ pub(super) struct Given {
 /// `Outcome`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct Results {
+pub(in crate::cuda) struct Results {
     pub status: u64,
     pub place: u64,
     pub ratio: u64,
@@ -55,7 +55,7 @@ pub(super) struct Results {
 /// `Modification`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct Modification {
+pub(in crate::cuda) struct Modification {
     pub factors: Factors,
     pub given: Given,
     pub results: Results,
@@ -64,7 +64,7 @@ pub(super) struct Modification {
 /// `Source`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct Source {
+pub(in crate::cuda) struct Source {
     pub a: u64,
     pub a_strides: [i64; 3],
     pub orders: u64,
@@ -76,7 +76,7 @@ pub(super) struct Source {
 /// `Target`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct Target {
+pub(in crate::cuda) struct Target {
     pub to: u64,
     pub to_strides: [i64; 3],
 }
@@ -124,7 +124,7 @@ pub(super) struct Removal {
 /// `Systems`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct Systems {
+pub(in crate::cuda) struct Systems {
     pub x: u64,
     pub x_strides: [i64; 3],
     pub count: i32,

@@ -17,7 +17,7 @@ use faer::Mat;
 use std::sync::Arc;
 
 /// Scalars from one matrix, or group of matrices, to the next.
-fn stride<T>(order: usize) -> usize {
+pub(in crate::cuda) fn stride<T>(order: usize) -> usize {
     let entries = order * (order + 1) / 2;
     if order <= SIDE_BY_SIDE { entries * GROUP } else { entries.next_multiple_of(16 / size_of::<T>()) }
 }

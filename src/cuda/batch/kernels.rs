@@ -82,7 +82,7 @@ fn solving<T: Real>(device: &Device, form: Form) -> Result<Function, Error> {
 }
 
 /// The kernels for one scalar type and order.
-pub(super) struct Kernels {
+pub(in crate::cuda) struct Kernels {
     modifications: Form,
     solutions: Form,
     n: usize,

@@ -14,16 +14,16 @@
 //! | `copies` | copies of some matrices, and with more room |
 //! | `outcome` | what a call has done to each matrix |
 
-mod arguments;
+pub(super) mod arguments;
 #[allow(unsafe_code, reason = "copies and launches")]
-mod begin;
+pub(super) mod begin;
 #[allow(unsafe_code, reason = "launches of kernels")]
 mod copies;
 #[allow(unsafe_code, reason = "copies, and views of memory that the caller manages")]
 mod device_batch;
 mod form;
 #[allow(unsafe_code, reason = "launches of kernels")]
-mod kernels;
+pub(super) mod kernels;
 #[allow(unsafe_code, reason = "launches of kernels")]
 mod modify;
 #[allow(unsafe_code, reason = "streams of the caller")]

@@ -2,13 +2,13 @@
 
 use super::part::Part;
 use crate::cuda::device::Device;
-use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
+use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
 use crate::cuda::plain::Plain;
 use crate::cuda::resident::inverses::Inverses;
 use crate::cuda::resident::schedule::{Partition, Schedule};
 use crate::cuda::resident::sizes::{PANEL_COLS, ROW_BLOCK};
 use crate::cuda::resident::sweep_launch::{
-    MAX_PEERS, NARROW, Peers, ResidentSweeps, SweepKernel, Variant, WIDE, flags, saved_v,
+    MAX_PEERS, NARROW, Peers, ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel, Variant, WIDE, flags, saved_v,
 };
 use crate::cuda::resident::tasks::Tasks;
 use crate::cuda::resident::v::StagedV;
@@ -21,9 +21,6 @@ use crate::sweep::rank_blocks::RankBlocks;
 use core::ffi::{c_int, c_longlong};
 use std::sync::Arc;
 
-/// The most sweeps of a launch.
-pub(super) const SWEEPS_OF_LAUNCH: usize = 16;
-
 /// What all devices have in common for a launch.
 pub(super) struct Common<'a, T> {
     pub plan: &'a Plan,
@@ -31,9 +28,9 @@ pub(super) struct Common<'a, T> {
     pub partitions: [Partition; 2],
     /// The first of its sweeps.
     pub first: usize,
-    pub pivots: &'a Pinned<T>,
+    pub pivots: DeviceSlice<'a, T>,
     /// The word of this device.
-    pub status: (&'a Pinned<i32>, usize),
+    pub status: DeviceSlice<'a, i32>,
     pub stop: u64,
 }
 

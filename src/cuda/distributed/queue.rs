@@ -5,7 +5,7 @@
 //! which the host waits. The host asks all devices in turn whether they are done: if one has failed, it ends the launches of the
 //! others, which wait for it.
 
-use super::device_queue::{Common, DeviceQueue, SWEEPS_OF_LAUNCH};
+use super::device_queue::{Common, DeviceQueue};
 use super::part::Part;
 use super::stop::{Launches, Stop, all_done};
 use super::turns::in_turn;
@@ -14,7 +14,7 @@ use crate::cuda::memory::Pinned;
 use crate::cuda::resident::inverses::Inverses;
 use crate::cuda::resident::schedule::Partition;
 use crate::cuda::resident::sizes::{PANEL_COLS, ROW_BLOCK};
-use crate::cuda::resident::sweep_launch::WHOLE;
+use crate::cuda::resident::sweep_launch::{SWEEPS_OF_LAUNCH, WHOLE};
 use crate::error::Error;
 use crate::real::Real;
 use crate::storage::Target;
@@ -218,12 +218,13 @@ impl<T: Real> Launches for Queue<T> {
 }
 
 /// What a launch on one of the devices has in common with the others.
-fn common<'a, T>(
+fn common<'a, T: Real>(
     plan: &'a Plan,
     first: usize,
     own: usize,
     (partitions, pivots, status, stop): ([Partition; 2], &'a Pinned<T>, &'a Pinned<i32>, &Stop),
 ) -> Common<'a, T> {
-    let status = (status, own * STATUS_STRIDE);
+    let (pivots, word) = (pivots.mapped(), own * STATUS_STRIDE);
+    let status = status.mapped().part(word..word + 1);
     Common { plan, partitions, first, pivots, status, stop: stop.address() }
 }

@@ -7,7 +7,9 @@
 use super::inverses::Inverses;
 use super::schedule::{Partition, Schedule};
 use super::sizes::PANEL_COLS;
-use super::sweep_launch::{NARROW, ResidentSweeps, SweepKernel, Variant, WHOLE, WIDE, flags, saved_v};
+use super::sweep_launch::{
+    NARROW, ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel, Variant, WHOLE, WIDE, flags, saved_v,
+};
 use super::take::Take;
 use super::tasks::Tasks;
 use super::v::StagedV;
@@ -25,9 +27,6 @@ use crate::sweep::plan::Plan;
 use crate::sweep::rank_blocks::RankBlocks;
 use crate::sweep::signed::Signed;
 use crate::sweep::weights::Weights;
-
-/// The most sweeps of a launch.
-const SWEEPS_OF_LAUNCH: usize = 16;
 
 /// A stream and memory for modifications up to a certain size.
 pub(super) struct Queue<T> {
@@ -255,8 +254,8 @@ impl<T: Real> Queue<T> {
             inverse,
             refine,
             records: self.records.slice(0..self.kernel().records(schedule)),
-            pivots: &self.pivots,
-            status: (&self.status, 0),
+            pivots: self.pivots.mapped(),
+            status: self.status.mapped(),
             saved_v: all(&self.saved_v),
             flags: all(&self.flags),
             schedule,

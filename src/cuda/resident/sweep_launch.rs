@@ -5,7 +5,7 @@ use super::sizes::{PANEL_COLS, ROW_BLOCK_PANELS};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::layout::Layout;
-use crate::cuda::memory::{DeviceSlice, Pinned};
+use crate::cuda::memory::DeviceSlice;
 use crate::cuda::module::Module;
 use crate::cuda::ptx::{SWEEP, SWEEP_DISTRIBUTED, SWEEP_WIDE, SWEEP_WIDE_DISTRIBUTED};
 use crate::cuda::stream::Stream;
@@ -19,6 +19,8 @@ use std::sync::Arc;
 /// Columns of V in a rank block, narrow or wide.
 pub(in crate::cuda) const NARROW: usize = 16;
 pub(in crate::cuda) const WIDE: usize = 32;
+/// The most sweeps of a launch.
+pub(in crate::cuda) const SWEEPS_OF_LAUNCH: usize = 16;
 /// The status if nothing broke down: no column number is as large.
 pub(in crate::cuda) const WHOLE: i32 = i32::MAX;
 /// Threads of a block.
@@ -76,10 +78,10 @@ pub(in crate::cuda) struct ResidentSweeps<'a, T> {
     /// All bits one initially.
     pub records: DeviceSlice<'a, f64>,
     pub saved_v: DeviceSlice<'a, f64>,
-    /// In host memory, for all columns of L.
-    pub pivots: &'a Pinned<T>,
-    /// In host memory, at this offset.
-    pub status: (&'a Pinned<i32>, usize),
+    /// For all columns of L. As the status in host memory that is mapped, or in device memory.
+    pub pivots: DeviceSlice<'a, T>,
+    /// One word.
+    pub status: DeviceSlice<'a, i32>,
     /// Zeros initially.
     pub flags: DeviceSlice<'a, i32>,
     pub n: usize,
@@ -150,8 +152,8 @@ arguments! { of sweeps;
     "AT_INVERSE" inverse: u64 = sweeps.inverse.address();
     "AT_REFINE" refine: u64 = sweeps.refine.address();
     "AT_RECORDS" records: u64 = sweeps.records.address();
-    "AT_PIVOTS" pivots: u64 = sweeps.pivots.address(sweeps.number);
-    "AT_STATUS" status: u64 = sweeps.status.0.address(sweeps.status.1);
+    "AT_PIVOTS" pivots: u64 = sweeps.pivots.part(sweeps.number..sweeps.pivots.len()).address();
+    "AT_STATUS" status: u64 = sweeps.status.address();
     "AT_SAVED_V" saved_v: u64 = sweeps.saved_v.address();
     "AT_FLAGS" flags: u64 = sweeps.flags.address();
     // The kernel sets this and the sign for each sweep.
@@ -226,7 +228,7 @@ impl<T: Real> ResidentSweeps<'_, T> {
         debug_assert!(self.v.len() >= end, "V is too short");
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
         debug_assert!(self.records.len() >= sweeps * panels * kernel.record);
-        debug_assert!(self.pivots.len() >= self.number + self.n && self.status.0.len() > self.status.1);
+        debug_assert!(self.pivots.len() >= self.number + self.n && self.status.len() > 0);
         debug_assert!(self.schedule.panels() == panels && self.schedule.sweeps() == sweeps);
         debug_assert!(
             self.flags.len() >= flags(self.schedule)

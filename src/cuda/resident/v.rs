@@ -211,10 +211,20 @@ pub(in crate::cuda) fn rank_blocks<T: Real>(
     signed: &Signed<T>,
 ) -> Result<RankBlocks, Error> {
     let (plus, minus) = signed.signs();
-    let wide = plus.max(minus) >= WIDE_FROM
-        && match *room_for_wide {
-            Some(room) => room,
-            None => *room_for_wide.insert(has_room_for_wide::<T>(device, distributed)?),
-        };
-    Ok(signed.blocks(if wide { WIDE } else { NARROW }))
+    let width = width(plus.max(minus), || match *room_for_wide {
+        Some(room) => Ok(room),
+        None => Ok(*room_for_wide.insert(has_room_for_wide::<T>(device, distributed)?)),
+    })?;
+    Ok(signed.blocks(width))
+}
+
+/// The width of rank blocks, if one sign has at most this many columns, where wide ones may have room.
+///
+/// # Errors
+/// Those of `has_room`.
+pub(in crate::cuda) fn width(
+    columns: usize,
+    has_room: impl FnOnce() -> Result<bool, Error>,
+) -> Result<usize, Error> {
+    Ok(if columns >= WIDE_FROM && has_room()? { WIDE } else { NARROW })
 }

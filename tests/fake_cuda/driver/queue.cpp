@@ -181,6 +181,15 @@ API cuStreamWaitEvent(void* handle, void* event_handle, unsigned) {
     return stream->context->sticky;
 }
 
+API cuStreamGetCtx(void* handle, void** context) {
+    MAY_FAIL;
+    Lock lock(driver.lock);
+    const Stream* stream = find_stream(handle);
+    if (!stream) return INVALID_HANDLE;
+    *context = stream->context;
+    return SUCCESS;
+}
+
 API cuStreamIsCapturing(void*, int* status) {
     *status = 0;
     return SUCCESS;

@@ -1,0 +1,299 @@
+"""The calls behind `cholupdate.jax` and `cholupdate.torch` on CUDA, as XLA and PyTorch make them, on the fake driver."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import cholupdate as cu
+from cholupdate import _cholupdate as extension
+from fake_cuda import DeviceArray, Driver, Stream, put
+from frameworks import factor, modification
+from problems import Array
+
+BUFFER, SCALAR, BOOL, F32, F64 = 1, 3, 1, 11, 12
+EXECUTE = 3
+
+
+class Version(Structure):
+    _fields_: ClassVar = [("size", c_size_t), ("extension", c_void_p), ("major", c_int), ("minor", c_int)]
+
+
+class Api(Structure):
+    _fields_: ClassVar = [
+        ("size", c_size_t),
+        ("extension", c_void_p),
+        ("version", Version),
+        ("internal", c_void_p),
+        ("error_create", c_void_p),
+        ("others", c_void_p * 3),
+        ("stream_get", c_void_p),
+        ("state", c_void_p * 4),
+        ("memory_allocate", c_void_p),
+        ("memory_free", c_void_p),
+    ]
+
+
+class ErrorCreate(Structure):
+    _fields_: ClassVar = [("size", c_size_t), ("extension", c_void_p), ("message", c_char_p), ("code", c_int)]
+
+
+class StreamGet(Structure):
+    _fields_: ClassVar = [("size", c_size_t), ("extension", c_void_p), ("context", c_void_p), ("stream", c_void_p)]
+
+
+class Allocate(Structure):
+    _fields_: ClassVar = [
+        ("size", c_size_t),
+        ("extension", c_void_p),
+        ("context", c_void_p),
+        ("bytes", c_size_t),
+        ("alignment", c_size_t),
+        ("data", c_void_p),
+    ]
+
+
+class Free(Structure):
+    _fields_: ClassVar = [
+        ("size", c_size_t),
+        ("extension", c_void_p),
+        ("context", c_void_p),
+        ("bytes", c_size_t),
+        ("data", c_void_p),
+    ]
+
+
+class Buffer(Structure):
+    _fields_: ClassVar = [
+        ("size", c_size_t),
+        ("extension", c_void_p),
+        ("dtype", c_int),
+        ("data", c_void_p),
+        ("rank", c_int64),
+        ("dims", POINTER(c_int64)),
+    ]
+
+
+class Items(Structure):
+    _fields_: ClassVar = [
+        ("size", c_size_t),
+        ("extension", c_void_p),
+        ("count", c_int64),
+        ("kinds", POINTER(c_int)),
+        ("items", POINTER(c_void_p)),
+    ]
+
+
+class Attributes(Structure):
+    _fields_: ClassVar = [
+        ("size", c_size_t),
+        ("extension", c_void_p),
+        ("count", c_int64),
+        ("kinds", POINTER(c_int)),
+        ("names", POINTER(c_void_p)),
+        ("items", POINTER(c_void_p)),
+    ]
+
+
+class Span(Structure):
+    _fields_: ClassVar = [("at", c_char_p), ("length", c_size_t)]
+
+
+class Scalar(Structure):
+    _fields_: ClassVar = [("dtype", c_int), ("value", c_void_p)]
+
+
+class Frame(Structure):
+    _fields_: ClassVar = [
+        ("size", c_size_t),
+        ("extension", c_void_p),
+        ("api", POINTER(Api)),
+        ("context", c_void_p),
+        ("stage", c_int),
+        ("arguments", Items),
+        ("results", Items),
+        ("attributes", Attributes),
+    ]
+
+
+class Xla:
+    """As much of XLA as a call needs."""
+
+    def __init__(self, driver: Driver, stream: Stream, *, lacks_memory: bool = False) -> None:
+        self.messages: list[str] = []
+        self.live: dict[int, int] = {}
+
+        def error_create(a: Any) -> int:
+            self.messages.append(a.contents.message.decode())
+            return 77
+
+        def stream_get(a: Any) -> int:
+            a.contents.stream = stream.ptr
+            return 0
+
+        def allocate(a: Any) -> int:
+            assert a.contents.alignment == 16 and a.contents.bytes > 0
+            if lacks_memory:
+                return 99
+            at = c_uint64()
+            driver.bind()
+            driver.call("cuMemAlloc_v2", byref(at), c_size_t(a.contents.bytes))
+            driver.unbind()
+            a.contents.data = at.value
+            self.live[at.value] = a.contents.bytes
+            return 0
+
+        def free(a: Any) -> int:
+            # The memory is kept for work on the stream.
+            assert self.live.pop(a.contents.data) == a.contents.bytes
+            return 0
+
+        self.functions = [
+            CFUNCTYPE(c_void_p, POINTER(kind))(function)
+            for kind, function in [(ErrorCreate, error_create), (StreamGet, stream_get), (Allocate, allocate), (Free, free)]
+        ]
+        create, get, alloc, release = (ctypes.cast(x, c_void_p).value for x in self.functions)
+        self.api = Api(ctypes.sizeof(Api), None, Version(24, None, 0, 3), None, create)
+        self.api.stream_get, self.api.memory_allocate, self.api.memory_free = get, alloc, release
+
+    def call(self, handler: Any, arguments: list[Buffer], results: list[Buffer], **flags: bool) -> int:
+        def items(buffers: list[Buffer]) -> Items:
+            n = len(buffers)
+            at = (c_void_p * n)(*(ctypes.addressof(x) for x in buffers))
+            kinds = (c_int * n)(*[BUFFER] * n)
+            kept.append((at, kinds))
+            return Items(ctypes.sizeof(Items), None, n, kinds, at)
+
+        kept: list[Any] = []
+        names = [Span(name.encode(), len(name)) for name in flags]
+        values = [ctypes.c_uint8(value) for value in flags.values()]
+        scalars = [Scalar(BOOL, ctypes.addressof(value)) for value in values]
+        n = len(flags)
+        kinds = (c_int * n)(*[SCALAR] * n)
+        attributes = Attributes(
+            ctypes.sizeof(Attributes),
+            None,
+            n,
+            kinds,
+            (c_void_p * n)(*(ctypes.addressof(x) for x in names)),
+            (c_void_p * n)(*(ctypes.addressof(x) for x in scalars)),
+        )
+        frame = Frame(
+            ctypes.sizeof(Frame), None, ctypes.pointer(self.api), None, EXECUTE, items(arguments), items(results), attributes
+        )
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        address = pointer(handler, b"xla._CUSTOM_CALL_TARGET")
+        error = CFUNCTYPE(c_void_p, POINTER(Frame))(address)(byref(frame))
+        return error or 0
+
+
+def buffer(array: DeviceArray, shape: tuple[int, ...], dtype: int) -> Buffer:
+    dims = (c_int64 * len(shape))(*shape)
+    made = Buffer(ctypes.sizeof(Buffer), None, dtype, array.memory.address, len(shape), dims)
+    made.kept = (array, dims)
+    return made
+
+
+def by_the_class(l: Array, v: Array, *, down: bool) -> Array:
+    f = cu.Cholesky.from_factor(l, engine="cuda")
+    f.downdate(v) if down else f.update(v)
+    return np.asarray(f.factor())
+
+
+def problem(n: int, k: int, count: int, dtype: Any) -> tuple[Array, Array]:
+    l = factor(n, dtype)
+    v = np.stack([0.3 * modification(n, k, dtype, seed=seed)[0] for seed in range(count)])
+    return l, v.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("n", "k", "count"), [(1, 1, 1), (64, 3, 1), (65, 17, 2), (130, 2, 3)])
+def test_the_call_of_xla(driver: Driver, n: int, k: int, count: int, dtype: Any) -> None:
+    number = F64 if dtype == np.float64 else F32
+    (handler,) = extension.xla_handlers_on_cuda().values()
+    l, v = problem(n, k, count, dtype)
+    v[-1] *= 1e4 if count > 1 else 1
+    stream = Stream(driver)
+    xla = Xla(driver, stream)
+    given = [put(driver, l, order="F"), put(driver, v, order="C"), put(driver, np.ones(k, dtype))]
+    to, ok = put(driver, np.full((count, n, n), 7, dtype), order="C"), put(driver, np.full(count, 9, np.int8))
+    lead = () if count == 1 else (count,)
+    one = () if count == 1 else (1,)
+    shapes = [(*one, n, n), (*lead, n, k), (*one, k)]
+    arguments = [buffer(x, shape, number) for x, shape in zip(given, shapes, strict=True)]
+    results = [buffer(to, (*lead, n, n), number), buffer(ok, lead, BOOL)]
+    driver.unbind()
+    before = driver.current()
+    assert xla.call(handler, arguments, results, nan=False, plus=False, minus=True, upper=True) == 0, xla.messages
+    assert driver.current() == before and not xla.live
+    driver.bind()
+    stream.synchronize()
+    expected_ok = [1] * (count - 1) + [1 if count == 1 else 0]
+    assert ok.numpy().tolist() == expected_ok
+    found = np.swapaxes(to.numpy(), -1, -2)
+    for b in range(count):
+        expected = by_the_class(l, v[b], down=True) if expected_ok[b] else l
+        if count == 1 or not expected_ok[b]:
+            np.testing.assert_array_equal(found[b], expected)
+        else:
+            np.testing.assert_allclose(found[b], expected, atol=30 * np.finfo(dtype).eps)
+
+
+def test_what_xla_refuses_is_returned_to_it(driver: Driver) -> None:
+    (handler,) = extension.xla_handlers_on_cuda().values()
+    l, v = problem(8, 2, 1, np.float64)
+    stream = Stream(driver)
+    given = [put(driver, x) for x in (l, v[0], np.ones(2), l, np.zeros(1, np.int8))]
+    arguments = [buffer(x, shape, F64) for x, shape in zip(given, [(8, 8), (8, 2), (2,)], strict=False)]
+    results = [buffer(given[3], (8, 8), F64), buffer(given[4], (), BOOL)]
+    flags = {"nan": False, "plus": True, "minus": False}
+    assert Xla(driver, stream, lacks_memory=True).call(handler, arguments, results, **flags) == 99
+    xla = Xla(driver, stream)
+    assert xla.call(handler, arguments, results, nan=False) == 77
+    assert xla.messages == ["cholupdate: an attribute is missing"]
+    xla.api.size = 64
+    assert xla.call(handler, arguments, results, **flags) == 77
+    assert xla.messages[1:] == ["cholupdate: XLA has no functions for memory of a device"]
+
+
+@pytest.mark.parametrize("sign", [1, -1, 0])
+def test_the_call_of_pytorch(driver: Driver, sign: int) -> None:
+    n, k = 96, 5
+    l, (v,) = problem(n, k, 1, np.float64)
+    shape = (1, n, k)
+    bytes_needed = extension.scratch_on_gpu("float64", shape, 0, sign)
+    given, columns, weights = put(driver, l, order="F"), put(driver, v, order="C"), put(driver, np.ones(k))
+    to, ok, scratch = put(driver, np.zeros((n, n))), put(driver, np.zeros(1, np.int8)), put(driver, np.zeros(bytes_needed, np.int8))
+    stream = Stream(driver)
+    extension.modify_on_gpu(
+        "float64",
+        shape,
+        0,
+        stream.ptr,
+        sign,
+        (given.memory.address, 0),
+        (columns.memory.address, 0, k, 1),
+        (weights.memory.address, 0),
+        to.memory.address,
+        ok.memory.address,
+        scratch.memory.address,
+        False,
+    )
+    stream.synchronize()
+    assert ok.numpy().tolist() == [1]
+    expected = by_the_class(l, v, down=sign < 0)
+    if sign:
+        np.testing.assert_array_equal(to.numpy(), expected)
+    else:
+        np.testing.assert_allclose(to.numpy(), expected, atol=1e-13)
+
+
+def test_other_numbers_are_refused(driver: Driver) -> None:
+    with pytest.raises(TypeError, match="complex64"):
+        extension.scratch_on_gpu("complex64", (1, 2, 1), 0, 0)
+    with pytest.raises(cu.DeviceError, match="there is no device 7"):
+        extension.scratch_on_gpu("float64", (1, 2, 1), 7, 0)
