@@ -94,15 +94,16 @@ def cholesky_update(
     Returns
     -------
     l_new : shape (..., n, n)
-        The new factor, contiguous, or on a GPU by columns unless `upper`, in the same triangle as `l`, with zeros in the other one and a positive diagonal.
+        The new factor, in the same triangle as `l`, with zeros in the other one and a positive diagonal. It is contiguous, but on a GPU by
+        columns unless `upper`.
     ok : bool, shape (...)
         With `with_status`: whether it exists.
 
     Notes
     -----
     Reverse and forward mode take O(k n²) operations. The gradient of the result is read in its triangle only, and that of `l` is zero
-    in the other one. Where the factor does not exist, gradients are zero. Second derivatives, and all on a GPU, take O(n³). In compiled programs forward
-    mode is not available.
+    in the other one. Where the factor does not exist, gradients are zero. Second derivatives, and all on a GPU, take O(n³). In compiled
+    programs forward mode is not available.
     """
     name = "cholesky_update"
     if weights is not None and downdate:
