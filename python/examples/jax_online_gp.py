@@ -25,7 +25,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -142,6 +142,13 @@ def log_likelihood(form: type[Updated], window: int, theta: Array, stream: Strea
     return densities.mean()
 
 
+@cache
+def compiled(form: type[Updated], window: int) -> tuple[Callable[..., Array], Callable[..., tuple[Array, Array]]]:
+    """The log likelihood, and it with its gradient."""
+    value = partial(log_likelihood, form, window)
+    return jax.jit(value), jax.jit(jax.value_and_grad(value))
+
+
 def medians(calls: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
     """Milliseconds, of calls in turn, after one of each that is not counted."""
     times: dict[str, list[float]] = {name: [] for name in calls}
@@ -182,8 +189,7 @@ def compare(n: int, window: int, steps: int, repeats: int) -> None:
     stream = World(window + steps, rng).stream(0, window + steps, frequencies(n, rng))
     theta = jnp.log(jnp.array([0.4, 1.2, 0.02]))
     forms = (Updated, Refactored, Inverse)
-    values = {form.name: jax.jit(partial(log_likelihood, form, window)) for form in forms}
-    gradients = {form.name: jax.jit(jax.value_and_grad(partial(log_likelihood, form, window))) for form in forms}
+    values, gradients = ({form.name: compiled(form, window)[at] for form in forms} for at in (0, 1))
     value_ms = medians({name: partial(call, theta, stream) for name, call in values.items()}, repeats)
     ms = medians({name: partial(call, theta, stream) for name, call in gradients.items()}, repeats)
 
@@ -201,8 +207,7 @@ def compare(n: int, window: int, steps: int, repeats: int) -> None:
 def learn(world: World, n: int, window: int, steps: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """What is learned, block by block of so many steps, and the densities with and without learning."""
     omega = frequencies(n, rng)
-    call = jax.jit(jax.value_and_grad(partial(log_likelihood, Updated, window)))
-    refactored = jax.jit(jax.grad(partial(log_likelihood, Refactored, window)))
+    (value, call), (_, refactored) = compiled(Updated, window), compiled(Refactored, window)
     fixed = theta = jnp.log(jnp.array([world.periods[0][0], 1.0, world.periods[0][1]]))
     mean, square = jnp.zeros(3), jnp.zeros(3)
     found: dict[str, list[Any]] = {"step": [], "theta": [], "density": [], "fixed": [], "apart": []}
@@ -211,9 +216,9 @@ def learn(world: World, n: int, window: int, steps: int, rng: np.random.Generato
         density, gradient = call(theta, stream)
         for name, value in (("step", start + window + steps), ("theta", theta), ("density", density)):
             found[name].append(value)
-        found["fixed"].append(call(fixed, stream)[0])
+        found["fixed"].append(value(fixed, stream))
         if block % 8 == 0:
-            expected = refactored(theta, stream)
+            expected = refactored(theta, stream)[1]
             found["apart"].append(jnp.abs(gradient - expected).max() / jnp.abs(expected).max())
         # Adam (Kingma and Ba, 2015), one step a block, on gradients of length 1 at most: a new function is a surprise for some blocks.
         gradient = gradient / jnp.maximum(jnp.linalg.norm(gradient), 1.0)
