@@ -207,7 +207,7 @@ def compare(n: int, window: int, steps: int, repeats: int) -> None:
 def learn(world: World, n: int, window: int, steps: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """What is learned, block by block of so many steps, and the densities with and without learning."""
     omega = frequencies(n, rng)
-    (value, call), (_, refactored) = compiled(Updated, window), compiled(Refactored, window)
+    (likelihood, call), (_, refactored) = compiled(Updated, window), compiled(Refactored, window)
     fixed = theta = jnp.log(jnp.array([world.periods[0][0], 1.0, world.periods[0][1]]))
     mean, square = jnp.zeros(3), jnp.zeros(3)
     found: dict[str, list[Any]] = {"step": [], "theta": [], "density": [], "fixed": [], "apart": []}
@@ -216,7 +216,7 @@ def learn(world: World, n: int, window: int, steps: int, rng: np.random.Generato
         density, gradient = call(theta, stream)
         for name, value in (("step", start + window + steps), ("theta", theta), ("density", density)):
             found[name].append(value)
-        found["fixed"].append(value(fixed, stream))
+        found["fixed"].append(likelihood(fixed, stream))
         if block % 8 == 0:
             expected = refactored(theta, stream)[1]
             found["apart"].append(jnp.abs(gradient - expected).max() / jnp.abs(expected).max())
