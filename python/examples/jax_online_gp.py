@@ -189,7 +189,8 @@ def compare(n: int, window: int, steps: int, repeats: int) -> None:
     stream = World(window + steps, rng).stream(0, window + steps, frequencies(n, rng))
     theta = jnp.log(jnp.array([0.4, 1.2, 0.02]))
     forms = (Updated, Refactored, Inverse)
-    values, gradients = ({form.name: compiled(form, window)[at] for form in forms} for at in (0, 1))
+    values = {form.name: compiled(form, window)[0] for form in forms}
+    gradients = {form.name: compiled(form, window)[1] for form in forms}
     value_ms = medians({name: partial(call, theta, stream) for name, call in values.items()}, repeats)
     ms = medians({name: partial(call, theta, stream) for name, call in gradients.items()}, repeats)
 
