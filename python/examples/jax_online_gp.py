@@ -189,7 +189,8 @@ def compare(n: int, window: int, steps: int, repeats: int) -> None:
     stream = World(window + steps, rng).stream(0, window + steps, frequencies(n, rng))
     theta = jnp.log(jnp.array([0.4, 1.2, 0.02]))
     forms = (Updated, Refactored, Inverse)
-    values, gradients = ({form.name: compiled(form, window)[at] for form in forms} for at in (0, 1))
+    values = {form.name: compiled(form, window)[0] for form in forms}
+    gradients = {form.name: compiled(form, window)[1] for form in forms}
     value_ms = medians({name: partial(call, theta, stream) for name, call in values.items()}, repeats)
     ms = medians({name: partial(call, theta, stream) for name, call in gradients.items()}, repeats)
 
@@ -207,7 +208,7 @@ def compare(n: int, window: int, steps: int, repeats: int) -> None:
 def learn(world: World, n: int, window: int, steps: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """What is learned, block by block of so many steps, and the densities with and without learning."""
     omega = frequencies(n, rng)
-    (value, call), (_, refactored) = compiled(Updated, window), compiled(Refactored, window)
+    (likelihood, call), (_, refactored) = compiled(Updated, window), compiled(Refactored, window)
     fixed = theta = jnp.log(jnp.array([world.periods[0][0], 1.0, world.periods[0][1]]))
     mean, square = jnp.zeros(3), jnp.zeros(3)
     found: dict[str, list[Any]] = {"step": [], "theta": [], "density": [], "fixed": [], "apart": []}
@@ -216,7 +217,7 @@ def learn(world: World, n: int, window: int, steps: int, rng: np.random.Generato
         density, gradient = call(theta, stream)
         for name, value in (("step", start + window + steps), ("theta", theta), ("density", density)):
             found[name].append(value)
-        found["fixed"].append(value(fixed, stream))
+        found["fixed"].append(likelihood(fixed, stream))
         if block % 8 == 0:
             expected = refactored(theta, stream)[1]
             found["apart"].append(jnp.abs(gradient - expected).max() / jnp.abs(expected).max())
