@@ -363,9 +363,11 @@ def modify(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool, sign: int) -
 
 @modify.register_fake
 def fake_modify(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool, sign: int) -> tuple[Tensor, Tensor]:
-    to = l.new_empty(l.shape)
-    # On a GPU a lower triangle is by columns, as those of `torch.linalg.cholesky`.
-    return to.mT if l.device.type == "cuda" and not upper else to, l.new_empty(l.shape[:-2], dtype=torch.bool)
+    *lead, row, column = range(l.ndim)
+    # On a GPU a lower triangle is by columns, as those of `torch.linalg.cholesky`. It is no view, whose tangents would have to have its layout.
+    order = [*lead, column, row] if l.device.type == "cuda" and not upper else [*lead, row, column]
+    to = torch.empty_permuted(l.shape, order, dtype=l.dtype, device=l.device)
+    return to, l.new_empty(l.shape[:-2], dtype=torch.bool)
 
 
 @torch.library.custom_op("cholupdate::modify_vjp", mutates_args=())
