@@ -364,7 +364,7 @@ def modify(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool, sign: int) -
 @modify.register_fake
 def fake_modify(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool, sign: int) -> tuple[Tensor, Tensor]:
     *lead, row, column = range(l.ndim)
-    # On a GPU a lower triangle is by columns, as those of `torch.linalg.cholesky`. It is no view, whose tangents would have to have its layout.
+    # On a GPU a lower triangle is by columns, as those of `torch.linalg.cholesky`. It is no view: a view's tangents must have its layout.
     order = [*lead, column, row] if l.device.type == "cuda" and not upper else [*lead, row, column]
     to = torch.empty_permuted(l.shape, order, dtype=l.dtype, device=l.device)
     return to, l.new_empty(l.shape[:-2], dtype=torch.bool)
