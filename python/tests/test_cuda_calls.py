@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cholupdate as cu
-from cholupdate import _cholupdate as extension
+from cholupdate import _cholupdate as extension  # pyright: ignore[reportPrivateUsage]
 from fake_cuda import DeviceArray, Driver, Stream, put
 from frameworks import factor, modification
 from problems import Array

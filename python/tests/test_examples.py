@@ -20,7 +20,11 @@ EXAMPLES = {
     "kalman_bank": ("threadpoolctl",),
     "linucb": ("threadpoolctl",),
     "qp": ("scipy", "threadpoolctl"),
+    "jax_online_gp": ("jax", "matplotlib"),
+    "kalman_scan": ("jax",),
+    "botorch_fantasy": ("torch", "botorch"),
 }
+DRAWING = {"online_gp_notebook": "plot.png", "jax_online_gp": "plot.svg"}
 PARTS = {"qp_problems", "qp_peers"}  # modules that an example imports
 
 
@@ -34,12 +38,12 @@ def test_example(name: str, tmp_path: Path) -> None:
     if missing:
         pytest.skip(f"needs {' and '.join(missing)}")
     command = [sys.executable, str(FOLDER / f"{name}.py"), "--quick"]
-    if name == "online_gp_notebook":
-        command += ["--plot", str(tmp_path / "plot.png")]
+    if name in DRAWING:
+        command += ["--plot", str(tmp_path / DRAWING[name])]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout
-    assert len(list(tmp_path.glob("*.png"))) == command.count("--plot")
+    assert [path.name for path in tmp_path.iterdir()] == [DRAWING[name] for _ in range(name in DRAWING)]
 
 
 def test_missing_package() -> None:

@@ -1,5 +1,8 @@
 """`cholupdate.jax` on a GPU, and its programs for one, which need none."""
 
+# The types of JAX's functions are known in part; mypy is strict here.
+# pyright: basic
+
 from __future__ import annotations
 
 from typing import Any

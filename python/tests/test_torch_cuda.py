@@ -1,5 +1,8 @@
 """`cholupdate.torch` on a GPU."""
 
+# The types of PyTorch's functions are known in part; mypy is strict here.
+# pyright: basic
+
 from __future__ import annotations
 
 from typing import Any
@@ -13,7 +16,12 @@ from problems import Array
 torch = required("torch")
 ct = pytest.importorskip("cholupdate.torch")
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch finds no GPU")
+pytestmark = [
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch finds no GPU"),
+    # PyTorch's own.
+    pytest.mark.filterwarnings("ignore:`torch.jit:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"),
+]
 
 EXTENTS = [(0, 2), (1, 1), (5, 0), (5, 3), (63, 1), (64, 16), (65, 17), (130, 2), (300, 40)]
 TOLERANCE = {np.float64: 1e-11, np.float32: 5e-4}

@@ -192,7 +192,7 @@ fn a_tall_sweep_leaves_the_residual() {
         for columns in [0..end, end..n] {
             let plan = plan(n, columns, &outline);
             let job = memory.job(Isa::detect(), in_place(&mut found), &plan, &outline, 1);
-            for panel in plan.iter() {
+            for panel in (0..).map_while(|index| plan.panel(index)) {
                 // SAFETY: as in `serial::sweep`.
                 unsafe {
                     job.diagonal(panel, &mut health).unwrap();
@@ -254,7 +254,7 @@ fn panels_in_slots_give_the_same_bits() {
         let mut slots = Slots { home: &mut home, job, slots };
         let mut health = Health::default();
         slots.fetch(plan.panel(0).unwrap());
-        for panel in plan.iter() {
+        for panel in (0..).map_while(|index| plan.panel(index)) {
             if let Some(next) = plan.panel(panel.index + 1) {
                 slots.fetch(next);
             }

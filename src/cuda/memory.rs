@@ -72,7 +72,8 @@ impl<T> Drop for DeviceBuffer<T> {
     }
 }
 
-/// A range of a [`DeviceBuffer`], or of other memory that kernels access. Callers that enqueue copies and launches are responsible for when it may be used.
+/// A range of a [`DeviceBuffer`], or of other memory that kernels access. Callers that enqueue copies and launches are responsible for
+/// when it may be used.
 pub(crate) struct DeviceSlice<'a, T> {
     address: CUdeviceptr,
     len: usize,

@@ -27,6 +27,13 @@ enum Stage {
 /// L and L' of a stage.
 type Pair<'a, T> = (MatRef<'a, T>, MatRef<'a, T>);
 
+/// The factor between the stages (n × n), memory for another matrix of this size, and the working memory of either stage.
+struct Between<'m, T> {
+    factor: MatRef<'m, T>,
+    other: &'m mut [T],
+    memory: &'m mut [T],
+}
+
 /// Working memory: of the stages, and of the modification between them.
 pub(super) type Memory<'a, T> = (&'a mut Buffer<T>, &'a mut Workspace<T>);
 
@@ -128,7 +135,7 @@ impl<T: Real + InPlace> Given<'_, T> {
             let memory = at_least(memory, self.extents(Stage::Only).scratch::<T>());
             self.pull_stage(Stage::Only, (l, new), cotangent, (of_l, &mut of_v, of_weights), memory);
         } else {
-            let (factor, pulled, memory) = self.between(memory, workspace)?;
+            let Between { factor, other: pulled, memory } = self.between(memory, workspace)?;
             let to = MatMut::from_column_major_slice_mut(pulled, n, n);
             self.pull_stage(Stage::Second, (factor, new), cotangent, (to, &mut of_v, of_weights), memory);
             let pulled = MatRef::from_column_major_slice(pulled, n, n);
@@ -154,12 +161,12 @@ impl<T: Real + InPlace> Given<'_, T> {
         self.store(stage, extents, &scratch, (of_v, of_weights));
     }
 
-    /// The factor between the stages, memory for another matrix, and the working memory of either stage.
+    /// What stands between the stages.
     fn between<'m>(
         &self,
         memory: &'m mut Buffer<T>,
         workspace: &mut Workspace<T>,
-    ) -> Result<(MatRef<'m, T>, &'m mut [T], &'m mut [T]), Error> {
+    ) -> Result<Between<'m, T>, Error> {
         let [first, second] = [Stage::First, Stage::Second].map(|stage| self.extents(stage));
         let n = first.n;
         let working = first.scratch::<T>().max(second.scratch::<T>()).max(n * first.k);
@@ -174,7 +181,8 @@ impl<T: Real + InPlace> Given<'_, T> {
         let v = Operand::Host(MatRef::from_column_major_slice(v, n, first.k));
         let to = MatMut::from_column_major_slice_mut(factor, n, n);
         T::modify_into(self.of.l, &v, Weights::Plus, to, self.engine, workspace)?;
-        Ok((MatRef::from_column_major_slice(factor, n, n), other, memory))
+        let factor = MatRef::from_column_major_slice(factor, n, n);
+        Ok(Between { factor, other, memory })
     }
 
     /// The tangent of L'.
@@ -191,7 +199,7 @@ impl<T: Real + InPlace> Given<'_, T> {
             let memory = at_least(memory, self.extents(Stage::Only).scratch::<T>());
             self.push_stage(Stage::Only, (l, new), along, to, memory);
         } else {
-            let (factor, pushed, memory) = self.between(memory, workspace)?;
+            let Between { factor, other: pushed, memory } = self.between(memory, workspace)?;
             let middle = MatMut::from_column_major_slice_mut(pushed, n, n);
             self.push_stage(Stage::First, (l, factor), along, middle, memory);
             let along = Tangents { l: MatRef::from_column_major_slice(pushed, n, n), ..*along };

@@ -69,7 +69,7 @@ impl<T: Real, A: Api> HybridSweep<'_, T, A> {
         if let Some(first) = self.plan.panel(0) {
             self.enqueue().fetch(first).map_err(|error| self.failed(error))?;
         }
-        self.plan.iter().try_for_each(|panel| self.panel(panel))
+        (0..).map_while(|index| self.plan.panel(index)).try_for_each(|panel| self.panel(panel))
     }
 
     /// Processes one panel: a parallel region, whose items wait only for earlier items.

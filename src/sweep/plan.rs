@@ -60,13 +60,6 @@ impl Plan {
         (self.cols - self.start.min(self.cols)).div_ceil(self.panel_cols)
     }
 
-    /// The panels in order.
-    #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = Panel> + use<> {
-        let plan = *self;
-        (0..plan.panels()).map_while(move |index| plan.panel(index))
-    }
-
     /// The next diagonal rows: the rows below `panel` that belong to the next diagonal block.
     pub fn next_rows(&self, panel: Panel) -> Range<usize> {
         match self.panel(panel.index + 1) {

@@ -94,7 +94,8 @@ def cholesky_update(
     Returns
     -------
     l_new : shape (..., n, n)
-        The new factor, contiguous, or on a GPU by columns unless `upper`, in the same triangle as `l`, with zeros in the other one and a positive diagonal.
+        The new factor, in the same triangle as `l`, with zeros in the other one and a positive diagonal. It is contiguous, but on a GPU by
+        columns unless `upper`.
     ok : bool, shape (...)
         With `with_status`: whether it exists.
 

@@ -74,8 +74,10 @@ def square(x: Tensor, upper: bool) -> tuple[Tensor, tuple[int, int, int, int]]:
 
 def empty_square(l: Tensor, upper: bool) -> Tensor:
     """A triangle to be written. On a GPU a lower one is by columns, as those of `torch.linalg.cholesky`."""
-    to = l.new_empty(l.shape)
-    return to.mT if l.device.type == "cuda" and not upper else to
+    *lead, row, column = range(l.ndim)
+    # No view: a view's tangents must have its layout.
+    order = [*lead, column, row] if l.device.type == "cuda" and not upper else [*lead, row, column]
+    return torch.empty_permuted(l.shape, order, dtype=l.dtype, device=l.device)
 
 
 def queue(l: Tensor, sign: int, scratch: Tensor) -> tuple[int, int, int, int]:

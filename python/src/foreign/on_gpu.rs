@@ -51,6 +51,6 @@ impl<T: RealScalar> ModifyOnGpu<'_, T> {
             nan: self.nan,
         };
         // SAFETY: as the caller guarantees.
-        Ok(unsafe { modification.enqueue(stream, &operands, scratch)? })
+        unsafe { modification.enqueue(stream, &operands, scratch).map_err(E::from) }
     }
 }

@@ -12,9 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 type Key = (usize, TypeId, usize);
 type Entry = (Key, Arc<dyn Any + Send + Sync>);
 
+/// The words of a schedule on a device, and the device's number.
+type Words = (usize, Schedule, Arc<DeviceBuffer<i32>>);
+
 static KEPT: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
-/// The words of schedules on devices, by the number of the device.
-static TASKS: Mutex<Vec<(usize, Schedule, Arc<DeviceBuffer<i32>>)>> = Mutex::new(Vec::new());
+static TASKS: Mutex<Vec<Words>> = Mutex::new(Vec::new());
 
 fn locked<X>(all: &Mutex<X>) -> MutexGuard<'_, X> {
     all.lock().unwrap_or_else(PoisonError::into_inner)

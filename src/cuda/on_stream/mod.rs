@@ -139,8 +139,8 @@ impl<T: Real> StreamModification<T> {
         // SAFETY: as the caller guarantees.
         let stream = unsafe { Stream::of_caller(&self.device, stream) };
         let work = match &self.work {
-            // SAFETY: as the caller guarantees: the bytes are those of matrices without entries.
             Work::Nothing => {
+                // SAFETY: as the caller guarantees: the bytes are those of matrices without entries.
                 return unsafe { stream.fill(DeviceSlice::<u8>::at(operands.ok, self.count), 1) };
             }
             // SAFETY: as the caller guarantees.

@@ -12,7 +12,8 @@ pub struct StreamOperands {
     pub v: u64,
     /// Entries from matrix to matrix, row to row, and column to column.
     pub v_strides: [usize; 3],
-    /// w of each matrix, without gaps. Columns of V of weight zero are not read. Not read unless signs are [`Signs::Any`](super::Signs::Any). (k)
+    /// w of each matrix, without gaps; not read unless signs are [`Signs::Any`](super::Signs::Any). Columns of V of weight zero are not
+    /// read. (k)
     pub weights: u64,
     /// Entries from the weights of one matrix to those of the next.
     pub weights_matrix: usize,

@@ -21,7 +21,7 @@
 //! A V with both signs is applied by two reflectors, that of its plus columns first. In a single reflector, with S for σ, l² +
 //! a S aᵀ could cancel, and lose digits relative to its terms.
 //!
-//! If V is large compared with a column of L, the two are interchanged ([`interchange`](super::interchange)), and b, s and x
+//! If V is large compared with a column of L, the two are interchanged (`interchange`), and b, s and x
 //! are those after the interchange. τ is not valid across an interchange, so the columns of a block with interchanges are
 //! applied one by one.
 

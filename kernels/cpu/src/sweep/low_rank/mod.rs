@@ -27,7 +27,7 @@
 //! The changes d_i of all columns of V are summed before l_ij is rounded. If an entry were multiplied by a number near 1, or
 //! rounded for every column of V, every call would add the same rounding error, and a thousand calls a thousand of them.
 //!
-//! If a is large compared with l, the column of V and that of L are [interchanged](super::interchange) before, or for a minus
+//! If a is large compared with l, the column of V and that of L are interchanged (`interchange`) before, or for a minus
 //! sign after:
 //!
 //! ```text

@@ -7,7 +7,7 @@
 //! h = V_i aᵀ − q l_i    l'_i = l_i + g h      V_i ← V_i − (l_i + l'_i) b
 //! ```
 //!
-//! That is the reflection of [`diagonal`](crate::sweep::diagonal): its x l_i + V_i (σ aᵀ/α) is g h, as x = −g q. In the row a
+//! That is the reflection of `diagonal`: its x l_i + V_i (σ aᵀ/α) is g h, as x = −g q. In the row a
 //! the entries of columns of V with the other sign are zero, and so are their b.
 //!
 //! Each column waits for the one before it, for a root, a division and its row of V: a longer chain than that of method C1, but one
