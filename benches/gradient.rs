@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `CHOLUPDATE_BENCH` | `quick` (orders up to 1024) or `full` (the default) |
 //! | `CHOLUPDATE_BENCH_N`, `_K` | orders n and ranks k instead of the grid's |
+//! | `CHOLUPDATE_BENCH_SVG` | a file for curves of the least and the third rank, double precision |
 
 use cholupdate::faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use cholupdate::faer::linalg::triangular_solve::solve_upper_triangular_in_place as solve_lt;
@@ -22,6 +23,7 @@ use cholupdate::{Cpu, Weights, Workspace, modify_into};
 use cholupdate_bench::about::about;
 use cholupdate_bench::limits::Limits;
 use cholupdate_bench::measure::{Competitor, Timed, in_turns};
+use cholupdate_bench::plot::{Chart, Curve, Stroke, figure};
 use cholupdate_bench::scalar::{Real, largest_residual};
 use cholupdate_bench::settings::{Mode, Settings};
 use cholupdate_bench::table::{lay_out, time};
@@ -48,17 +50,45 @@ fn main() -> ExitCode {
         Mode::Test => (orders.to_vec(), ranks.to_vec()),
         _ => settings.grid(orders, ranks),
     };
-    let (mut lines, mut right) = (Vec::new(), true);
+    let (mut lines, mut points, mut right) = (Vec::new(), Vec::new(), true);
     for &n in &orders {
         for &k in &ranks {
-            right &= cell::<f64>(&settings, &limits, n, k, &mut lines);
-            right &= cell::<f32>(&settings, &limits, n, k, &mut lines);
+            if let Some(seconds) = cell::<f64>(&settings, &limits, n, k, &mut lines) {
+                points.push((n, k, seconds));
+            } else {
+                right = false;
+            }
+            right &= cell::<f32>(&settings, &limits, n, k, &mut lines).is_some();
         }
     }
     let headings =
         ["type", "n", "k", "update", "vjp", "of update", "jvp", "of update", "O(n³)", "of vjp", "difference"];
     println!("\nmedian times\n{}", lay_out(&headings, &lines));
+    if let Some(path) = std::env::var_os("CHOLUPDATE_BENCH_SVG") {
+        let charts = [ranks[0], *ranks.get(2).unwrap_or(&ranks[ranks.len() - 1])];
+        let unit = charts.map(|k| format!("seconds, k = {k}"));
+        let charts = [0, 1].map(|c| chart(&points, charts[c], &unit[c]));
+        figure(path.as_ref(), "", charts).expect("the file of the curves can be written");
+    }
     if right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Seconds of the update, of both modes, and of the cotangents through a fresh factorization.
+type Seconds = [f64; 4];
+
+fn chart<'a>(points: &[(usize, usize, Seconds)], rank: usize, unit: &'a str) -> Chart<'a> {
+    let methods = [
+        ("update", Stroke::Solid),
+        ("reverse mode", Stroke::Bold),
+        ("forward mode", Stroke::Solid),
+        ("reverse mode in O(n³)", Stroke::Solid),
+    ];
+    let curves = methods.into_iter().enumerate().map(|(color, (name, stroke))| {
+        let of_rank = points.iter().filter(|&&(_, k, _)| k == rank);
+        let points = of_rank.map(|&(n, _, seconds)| (n as f64, seconds[color])).collect();
+        Curve { name: name.to_owned(), points, stroke, color }
+    });
+    Chart { x: "n", unit, logarithmic: true, curves: curves.collect() }
 }
 
 /// What the methods begin with. `expected`: L̄ through a fresh factorization.
@@ -204,13 +234,14 @@ impl<T: Real> Competitor for Again<'_, T> {
     }
 }
 
+/// The line of a cell, and its times if the results are right.
 fn cell<T: Real>(
     settings: &Settings,
     limits: &Limits,
     n: usize,
     k: usize,
     lines: &mut Vec<Vec<String>>,
-) -> bool {
+) -> Option<Seconds> {
     let given = Given::<T>::new(n, k);
     let mut update = Update(&given, Mat::zeros(n, n), Workspace::new());
     let cotangents =
@@ -222,7 +253,7 @@ fn cell<T: Real>(
     let largest = largest_residual(T::NAME, n, k);
     let measured = in_turns(&mut methods, settings.effort(), limits.timer, largest);
     let timings: Vec<_> = measured.into_iter().flatten().flatten().collect();
-    let [update, reverse, forward, again] = &timings[..] else { return false };
+    let [update, reverse, forward, again] = &timings[..] else { return None };
     let ratio = |x: f64, y: f64| format!("{:.1} ×", x / y);
     let difference = format!("{}{:.1e}", if reverse.right { "" } else { "WRONG " }, reverse.residual);
     let line = vec![
@@ -240,5 +271,5 @@ fn cell<T: Real>(
     ];
     println!("{}", line.join("  "));
     lines.push(line);
-    reverse.right
+    reverse.right.then_some([update, reverse, forward, again].map(|timing| timing.seconds))
 }

@@ -226,3 +226,27 @@ def test_threads_and_devices() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert max(pool.map(one, range(24))) < 1e-11
+
+
+@on_a_gpu
+def test_a_batch_is_divided_among_devices() -> None:
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    n, k, count = 70, 3, 2 * len(jax.devices("cuda"))
+    ls = np.stack([factor(n, seed=s) for s in range(count)])
+    vs = 0.3 * np.stack([modification(n, k, seed=s)[0] for s in range(count)])
+    place = NamedSharding(Mesh(np.array(jax.devices("cuda")), ("x",)), PartitionSpec("x"))
+
+    def loss(l: Any, v: Any) -> Any:
+        return jnp.square(cj.cholesky_update(l, v)).sum()
+
+    run = jax.jit(jax.vmap(jax.value_and_grad(loss, (0, 1))))
+    given = [jax.device_put(x, place) for x in (ls, vs)]
+    assert "all-gather" not in run.lower(*given).compile().as_text()
+    values, (of_l, of_v) = run(*given)
+    assert all(x.sharding.is_equivalent_to(place, x.ndim) for x in (values, of_l, of_v))
+    for b in range(count):
+        value, (alone_l, alone_v) = jax.value_and_grad(loss, (0, 1))(put(ls[b]), put(vs[b]))
+        np.testing.assert_allclose(values[b], value)
+        np.testing.assert_allclose(of_l[b], alone_l, atol=1e-12)
+        np.testing.assert_allclose(of_v[b], alone_v, atol=1e-12)

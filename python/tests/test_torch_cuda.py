@@ -132,6 +132,21 @@ def test_gradients_are_those_of_the_cpu(n: int, k: int) -> None:
         np.testing.assert_allclose(there, here, atol=1e-9 * max(1.0, float(here.abs().max())))
 
 
+def test_the_current_device_may_be_another_one() -> None:
+    l, (v, w) = factor(130), modification(130, 3)
+    for device in range(torch.cuda.device_count()):
+        for current in range(torch.cuda.device_count()):
+            with torch.cuda.device(current):
+                given = [torch.tensor(x, device=f"cuda:{device}", requires_grad=True) for x in (l, 0.3 * v, w)]
+                new = ct.cholesky_update(*given)
+                new.square().sum().backward()
+                assert torch.cuda.current_device() == current
+            assert new.get_device() == given[1].grad.get_device() == device
+            np.testing.assert_allclose(new.detach().cpu(), refactored(l, 0.3 * v, w), atol=1e-11)
+            # f = tr A', so that its gradient by V is 2 V diag(w).
+            np.testing.assert_allclose(given[1].grad.cpu(), 0.6 * v * w, atol=1e-10)
+
+
 def test_gradcheck() -> None:
     l, v, w = (torch.tensor(x, device="cuda", requires_grad=True) for x in (factor(5), *modification(5, 2)))
     assert torch.autograd.gradcheck(lambda *x: ct.cholesky_update(*x), (l, v, w), check_forward_ad=True)
