@@ -68,7 +68,7 @@ __device__ __forceinline__ void load_relaxed(const double* at, double& x, double
 }
 
 // A barrier of the block that its warps may reach at different places in the code. Returns the number of threads for
-// which x is true.
+// which x is true. compute-sanitizer's synccheck reports such warps as divergent threads of the block.
 __device__ __forceinline__ int barrier_count(bool x) {
     int count;
     asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %1, 0;\n\tbar.red.popc.u32 %0, 0, p;\n\t}"

@@ -65,6 +65,10 @@ struct Eliminate {
                                              T (&v)[COLUMNS]) const {
         Ahead<T, 2> now, next;
         load(now, panel, 0);
+        const bool has_step = own.row < panel.cols;
+        const T pivot = has_step ? l.at(panel.b, panel.row, panel.row) : T(1);
+        T alpha = has_step && !computes ? l_new.at(panel.b, panel.row, panel.row) : T(1);
+        Step<T> step(pivot, alpha);
         for (int first = 0; first < panel.cols; first += AHEAD) {
             load(next, panel, first + AHEAD);
 #pragma unroll 1
@@ -76,8 +80,7 @@ struct Eliminate {
                     T row[COLUMNS];
 #pragma unroll
                     for (int c = 0; c < COLUMNS; ++c) row[c] = v[c];
-                    T alpha = now.of(1, u);
-                    const Step<T> step(own, now.of(0, u), alpha, computes, row, shared.signs);
+                    step.complete(own, alpha, computes, row, shared.signs);
 #pragma unroll
                     for (int c = 0; c < COLUMNS; ++c) a[own.column(c)] = row[c];
                     if (own.lane == 0) {

@@ -1,8 +1,9 @@
 // Forward mode of a modification: the tangent of L' from those of L, V and w. (docs/gradient.md)
 //
 // A matrix of order PANEL_COLS or less has one launch, of `small_push`. Others have, for each stage, that is the columns of V of one sign,
-// `begin_along`, and then for each panel `push_diagonal` and `push_below`; and one launch of `clear_above_tangent`. With columns of both
-// signs, the first stage has `computes`, which writes the factor in between, and its tangent is the one that the second stage reads.
+// `begin_along`, and then for each panel `push_diagonal` and `push_below`; and one launch of `clear_above_tangent`. If columns may have both
+// signs, the first stage computes the factor in between and its tangent, which the second stage reads. Of a matrix whose columns have one
+// sign all is done by the first stage.
 //
 // Launch: as in reverse.cu.
 #include "gradient/push.cuh"
@@ -16,24 +17,44 @@ struct Forward {
     Matrices<T> tangent;     // n x n, of L; read in the lower triangle
     AlongV<T> along;
     Matrices<T> to;          // n x n, of L'; written, with zeros above the diagonal
-    // Of `small_push`: the factor between the stages, and its tangent. n x n
-    Matrices<T> between, of_between;
-    // Of the others. V and its tangent, between launches (stage.cuh); the steps of a panel, PANEL_COLS for each matrix; ROWS_OF_STEP times
+    Matrices<T> between, of_between;  // n x n; the factor between the stages, and its tangent
+    // Of all but `small_push`. V and its tangent, between launches (stage.cuh); the steps of a panel, PANEL_COLS for each matrix; ROWS_OF_STEP times
     // RANK numbers of each.
     T* v;
     T* dv;
     Step<T>* steps;
     T* rows;
     long long start;         // the first column of the panel
-    int computes;            // L' is computed, and not read
+    int launch;              // ONLY, FIRST or SECOND
+};
+
+// What a launch does for matrix b: L, L' and the columns of V, and the tangents of L and L'. By all threads.
+template <class T>
+struct Part {
+    Stage<T> of;
+    Matrices<T> tangent, to;
+    bool has_work, computes;
+
+    __device__ __forceinline__ Part(const Forward<T>& all, long long b)
+        : of(all.of), tangent(all.tangent), to(all.to), has_work(takes_part(of, b, all.launch)), computes(of.takes == PLUS) {
+        if (of.takes == PLUS) {
+            of.l_new = all.between;
+            to = all.of_between;
+        } else if (of.takes == MINUS) {
+            of.l = all.between;
+            tangent = all.of_between;
+        }
+    }
 };
 
 template <class T>
 __device__ __forceinline__ void begin(const Forward<T>& all) {
     const long long b = blockIdx.x;
     if (!all.of.is_there(b)) return;
+    const Part<T> part(all, b);
+    if (!part.has_work) return;
     for (int r = 0; r < all.of.k; ++r) {
-        const Column<T> column(all.of, b, r);
+        const Column<T> column(part.of, b, r);
         for (long long i = (long long)blockIdx.y * THREADS + threadIdx.x; i < all.of.n; i += (long long)gridDim.y * THREADS) {
             kept_column(all.v, all.of, b, r)[i] = staged(all.of, column, b, i, r);
             kept_column(all.dv, all.of, b, r)[i] = all.along.staged(all.of, column, b, i, r);
@@ -48,7 +69,7 @@ __device__ __forceinline__ void clear_above(const Forward<T>& all) {
 
 // The signs of the columns and their tangents, to shared memory.
 template <class T, int RANK>
-__device__ __forceinline__ void take_signs(SharedTangents<T, RANK>& shared, const Modification<T>& of, const AlongV<T>& along, long long b) {
+__device__ __forceinline__ void take_signs(SharedTangents<T, RANK>& shared, const Stage<T>& of, const AlongV<T>& along, long long b) {
     take_signs(shared.signs, RANK, of, b);
     for (int r = threadIdx.x; r < RANK; r += blockDim.x) shared.sign_tangents[r] = along.of_sign(Column<T>(of, b, r), b, r);
     __syncthreads();
@@ -61,11 +82,13 @@ __device__ __forceinline__ void push_diagonal(const Forward<T>& all) {
     const Place<T, COLUMNS, LANES> own;
     const Panel panel = panel_of(all.of, own, all.start, 0);
     if (!all.of.is_there(panel.b)) return;
-    take_signs(shared, all.of, all.along, panel.b);
+    const Part<T> part(all, panel.b);
+    if (!part.has_work) return;
+    take_signs(shared, part.of, all.along, panel.b);
     T v[COLUMNS], dv[COLUMNS];
     fetch(v, all.v, all.of, own, panel.b, panel.row, panel.has_row);
     fetch(dv, all.dv, all.of, own, panel.b, panel.row, panel.has_row);
-    const Push<T> push{all.of.l, all.of.l_new, all.tangent, all.to, all.computes != 0};
+    const Push<T> push{part.of.l, part.of.l_new, part.tangent, part.to, part.computes};
     const long long first = panel.b * PANEL_COLS;
     push.diagonal(shared, own, panel, v, dv, all.steps + first, all.rows + first * ROWS_OF_STEP * RANK);
 }
@@ -77,12 +100,14 @@ __device__ __forceinline__ void push_below(const Forward<T>& all) {
     const Place<T, COLUMNS, LANES> own;
     const Panel panel = panel_of(all.of, own, all.start, 1 + blockIdx.y);
     if (!all.of.is_there(panel.b)) return;
-    take_signs(signs, RANK, all.of, panel.b);
+    const Part<T> part(all, panel.b);
+    if (!part.has_work) return;
+    take_signs(signs, RANK, part.of, panel.b);
     __syncthreads();
     T v[COLUMNS], dv[COLUMNS];
     fetch(v, all.v, all.of, own, panel.b, panel.row, panel.has_row);
     fetch(dv, all.dv, all.of, own, panel.b, panel.row, panel.has_row);
-    const Push<T> push{all.of.l, all.of.l_new, all.tangent, all.to, all.computes != 0};
+    const Push<T> push{part.of.l, part.of.l_new, part.tangent, part.to, part.computes};
     const long long first = panel.b * PANEL_COLS;
     push.below(signs, own, panel, v, dv, all.steps + first, all.rows + first * ROWS_OF_STEP * RANK);
     keep(v, all.v, all.of, own, panel.b, panel.row, panel.has_row);
@@ -95,7 +120,7 @@ __device__ __forceinline__ void small_push(const Forward<T>& all) {
     constexpr int RANK = COLUMNS * LANES;
     __shared__ SharedTangents<T, RANK> shared;
     const Place<T, COLUMNS, LANES> own;
-    Modification<T> of = all.of;
+    Stage<T> of(all.of);
     const Panel panel = panel_of(of, own, 0, 0);
     const long long b = panel.b;
     clear(all.to, b, of.n, !of.is_there(b), 0, 1);

@@ -103,6 +103,13 @@ struct Pull {
     __device__ __forceinline__ void diagonal(Shared<T, COLUMNS * LANES>& shared, const Place<T, COLUMNS, LANES>& own, const Panel& panel,
                                              T (&v)[COLUMNS], T (&q)[COLUMNS], const T* totals) const {
         constexpr int SUMS = COLUMNS * LANES + MORE_SUMS;
+        // The totals of the row's own step, read before the chain from step to step begins.
+        T below[COLUMNS], more_below[MORE_SUMS];
+        const T* const own_totals = totals && own.row < panel.cols ? totals + own.row * SUMS : nullptr;
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) below[c] = own_totals ? own_totals[own.column(c)] : T(0);
+#pragma unroll
+        for (int i = 0; i < MORE_SUMS; ++i) more_below[i] = own_totals ? own_totals[own.RANK + i] : T(0);
         Ahead<T, 3> now, next;
         load(now, panel, (int)panel.cols - 1);
         for (int last = (int)panel.cols - 1; last >= 0; last -= AHEAD) {
@@ -117,16 +124,15 @@ struct Pull {
                 column(own, step, a, shared.signs, now, u, v, q, panel, j, panel.has_row && own.row > j, slots[own.warp]);
                 __syncthreads();
                 if (own.row == j) {
-                    const auto total = [&](int at) {
-                        T sum = totals ? totals[j * SUMS + at] : T(0);
+                    const auto total = [&](T sum, int at) {
                         for (int warp = 0; warp < blockDim.x / 32; ++warp) sum += slots[warp][at];
                         return sum;
                     };
-                    const T through_beta = total(own.RANK + 2) * step.scale;
-                    const T of_alpha = (now.of(2, u) - total(own.RANK + 1) + through_beta) * step.inverse;
-                    T of_l = total(own.RANK) + through_beta + of_alpha * step.l;
+                    const T through_beta = total(more_below[2], own.RANK + 2) * step.scale;
+                    const T of_alpha = (now.of(2, u) - total(more_below[1], own.RANK + 1) + through_beta) * step.inverse;
+                    T of_l = total(more_below[0], own.RANK) + through_beta + of_alpha * step.l;
 #pragma unroll
-                    for (int c = 0; c < COLUMNS; ++c) q[c] = fma(of_alpha, a[own.column(c)], total(own.column(c)));
+                    for (int c = 0; c < COLUMNS; ++c) q[c] = fma(of_alpha, a[own.column(c)], total(below[c], own.column(c)));
                     if (step.interchanged >= 0) {
                         const T other = own.replace(q, step.interchanged, step.sign * of_l);
                         of_l = own.of_column(own.mates, other, step.interchanged);

@@ -80,16 +80,16 @@ struct Push {
 
     // The step of row j and its tangents, by the lanes of that row, which write them to shared memory and, unless it is null, to `kept`.
     template <int COLUMNS, int LANES>
-    __device__ __forceinline__ void make(SharedTangents<T, COLUMNS * LANES>& shared, const Place<T, COLUMNS, LANES>& own,
-                                         const Ahead<T, 3>& now, int u, const T (&v)[COLUMNS], const T (&dv)[COLUMNS],
-                                         const Panel& panel, Step<T>* kept, T* kept_rows) const {
-        T a[COLUMNS], da[COLUMNS], alpha = now.of(1, u), pivot_tangent = now.of(2, u);
+    __device__ __forceinline__ void make(Step<T>& step, T alpha, SharedTangents<T, COLUMNS * LANES>& shared,
+                                         const Place<T, COLUMNS, LANES>& own, const Ahead<T, 3>& now, int u, const T (&v)[COLUMNS],
+                                         const T (&dv)[COLUMNS], const Panel& panel, Step<T>* kept, T* kept_rows) const {
+        T a[COLUMNS], da[COLUMNS], pivot_tangent = now.of(2, u);
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c) {
             a[c] = v[c];
             da[c] = dv[c];
         }
-        Step<T> step(own, now.of(0, u), alpha, computes, a, shared.signs);
+        step.complete(own, alpha, computes, a, shared.signs);
         pivot_tangent *= step.flip;
         if (step.interchanged >= 0) {
             const T other = own.replace(da, step.interchanged, pivot_tangent);
@@ -124,6 +124,10 @@ struct Push {
                                              const Panel& panel, T (&v)[COLUMNS], T (&dv)[COLUMNS], Step<T>* kept, T* kept_rows) const {
         Ahead<T, 3> now, next;
         load(now, panel, 0);
+        const bool has_step = own.row < panel.cols;
+        const T pivot = has_step ? l.at(panel.b, panel.row, panel.row) : T(1);
+        const T alpha = has_step && !computes ? l_new.at(panel.b, panel.row, panel.row) : T(1);
+        Step<T> step(pivot, alpha);
         for (int first = 0; first < panel.cols; first += AHEAD) {
             load(next, panel, first + AHEAD);
 #pragma unroll 1
@@ -131,7 +135,7 @@ struct Push {
                 const int j = first + u;
                 if (j >= panel.cols) break;
                 if (own.row == j)
-                    make(shared, own, now, u, v, dv, panel, kept ? kept + j : nullptr,
+                    make(step, alpha, shared, own, now, u, v, dv, panel, kept ? kept + j : nullptr,
                          kept ? kept_rows + (long long)j * ROWS_OF_STEP * own.RANK : nullptr);
                 __syncthreads();
                 column(own, shared.steps[u % 2], shared.rows[u % 2][0], shared.signs, now, u, v, dv, panel, j,

@@ -7,8 +7,8 @@
 //     for each panel, the last one first `pull_below`, `add_up` if these are several blocks, `pull_diagonal`
 //     end                                the cotangents of V and w
 //
-// and one launch of `clear_above`. With columns of both signs, the first stage goes forward with `computes`, which writes the factor in
-// between; then the second stage goes forward and back, and the first stage back.
+// and one launch of `clear_above`. If columns may have both signs, the first stage goes forward, which computes the factor in between; then
+// the second stage goes forward and back, and the first stage back. Of a matrix whose columns have one sign all is done by the first stage.
 //
 // Launch: x of the grid counts matrices; y of begin and clear_above is any number, of the kernels on the rows below counts their blocks of
 // PANEL_COLS rows, of end counts columns of V, of add_up blocks of ADDED numbers. LANES * PANEL_COLS threads, those of `small_pull` LANES
@@ -27,9 +27,8 @@ struct Reverse {
     Matrices<T> to;          // n x n, of L; written, with zeros above the diagonal
     Matrices<T> to_v;        // n x k; written
     T* to_weights;           // of matrix b: k at to_weights + b * k; written
-    // Of `small_pull`: the factor between the stages, and its cotangent. n x n
-    Matrices<T> between, of_between;
-    // Of the others. V and Q, between launches (stage.cuh); the steps, n for each matrix; RANK numbers of each.
+    Matrices<T> between, of_between;  // n x n; the factor between the stages, and its cotangent
+    // Of all but `small_pull`. V and Q, between launches (stage.cuh); the steps, n for each matrix; RANK numbers of each.
     T* v;
     T* q;
     Step<T>* steps;
@@ -39,15 +38,36 @@ struct Reverse {
     T* totals;               // or null if no rows are below the panel
     long long start;         // the first column of the panel
     int parts;               // blocks of rows below it
-    int computes;            // L' is computed, and not read
+    int launch;              // ONLY, FIRST or SECOND
+};
+
+// What a launch does for matrix b: L, L' and the columns of V, and the cotangents of L' and L. By all threads.
+template <class T>
+struct Part {
+    Stage<T> of;
+    Matrices<T> cotangent, to;
+    bool has_work, computes;
+
+    __device__ __forceinline__ Part(const Reverse<T>& all, long long b)
+        : of(all.of), cotangent(all.cotangent), to(all.to), has_work(takes_part(of, b, all.launch)), computes(of.takes == PLUS) {
+        if (of.takes == PLUS) {
+            of.l_new = all.between;
+            cotangent = all.of_between;
+        } else if (of.takes == MINUS) {
+            of.l = all.between;
+            to = all.of_between;
+        }
+    }
 };
 
 template <class T>
 __device__ __forceinline__ void begin(const Reverse<T>& all) {
     const long long b = blockIdx.x;
     if (!all.of.is_there(b)) return;
+    const Part<T> part(all, b);
+    if (!part.has_work) return;
     for (int r = 0; r < all.of.k; ++r) {
-        const Column<T> column(all.of, b, r);
+        const Column<T> column(part.of, b, r);
         for (long long i = (long long)blockIdx.y * THREADS + threadIdx.x; i < all.of.n; i += (long long)gridDim.y * THREADS) {
             kept_column(all.v, all.of, b, r)[i] = staged(all.of, column, b, i, r);
             kept_column(all.q, all.of, b, r)[i] = T(0);
@@ -62,12 +82,12 @@ __device__ __forceinline__ void clear_above(const Reverse<T>& all) {
 
 // The steps of a panel, from the kernel that has made them.
 template <class T, int COLUMNS, int LANES>
-__device__ __forceinline__ void fetch_steps(Shared<T, COLUMNS * LANES>& shared, const Reverse<T>& all, const Panel& panel) {
+__device__ __forceinline__ void fetch_steps(Shared<T, COLUMNS * LANES>& shared, const Reverse<T>& all, const Stage<T>& of, const Panel& panel) {
     constexpr int RANK = COLUMNS * LANES;
     const long long first = panel.b * all.of.n + panel.start;
     for (int at = threadIdx.x; at < panel.cols * RANK; at += blockDim.x) shared.a[at] = all.a[first * RANK + at];
     for (int at = threadIdx.x; at < panel.cols; at += blockDim.x) shared.steps[at] = all.steps[first + at];
-    take_signs(shared.signs, RANK, all.of, panel.b);
+    take_signs(shared.signs, RANK, of, panel.b);
     __syncthreads();
 }
 
@@ -78,11 +98,13 @@ __device__ __forceinline__ void eliminate_diagonal(const Reverse<T>& all) {
     const Place<T, COLUMNS, LANES> own;
     const Panel panel = panel_of(all.of, own, all.start, 0);
     if (!all.of.is_there(panel.b)) return;
-    take_signs(shared.signs, RANK, all.of, panel.b);
+    const Part<T> part(all, panel.b);
+    if (!part.has_work) return;
+    take_signs(shared.signs, RANK, part.of, panel.b);
     __syncthreads();
     T v[COLUMNS];
     fetch(v, all.v, all.of, own, panel.b, panel.row, panel.has_row);
-    Eliminate<T>{all.of.l, all.of.l_new, all.computes != 0}.diagonal(shared, own, panel, v);
+    Eliminate<T>{part.of.l, part.of.l_new, part.computes}.diagonal(shared, own, panel, v);
     keep(v, all.v, all.of, own, panel.b, panel.row, panel.has_row);
     const long long first = panel.b * all.of.n + panel.start;
     for (int at = threadIdx.x; at < panel.cols * RANK; at += blockDim.x) all.a[first * RANK + at] = shared.a[at];
@@ -95,10 +117,12 @@ __device__ __forceinline__ void eliminate_below(const Reverse<T>& all) {
     const Place<T, COLUMNS, LANES> own;
     const Panel panel = panel_of(all.of, own, all.start, 1 + blockIdx.y);
     if (!all.of.is_there(panel.b)) return;
-    fetch_steps<T, COLUMNS, LANES>(shared, all, panel);
+    const Part<T> part(all, panel.b);
+    if (!part.has_work) return;
+    fetch_steps<T, COLUMNS, LANES>(shared, all, part.of, panel);
     T v[COLUMNS];
     fetch(v, all.v, all.of, own, panel.b, panel.row, panel.has_row);
-    Eliminate<T>{all.of.l, all.of.l_new, all.computes != 0}.below(shared, own, panel, v);
+    Eliminate<T>{part.of.l, part.of.l_new, part.computes}.below(shared, own, panel, v);
     keep(v, all.v, all.of, own, panel.b, panel.row, panel.has_row);
 }
 
@@ -109,12 +133,14 @@ __device__ __forceinline__ void pull_below(const Reverse<T>& all) {
     const Place<T, COLUMNS, LANES> own;
     const Panel panel = panel_of(all.of, own, all.start, 1 + blockIdx.y);
     if (!all.of.is_there(panel.b)) return;
-    fetch_steps<T, COLUMNS, LANES>(shared, all, panel);
+    const Part<T> part(all, panel.b);
+    if (!part.has_work) return;
+    fetch_steps<T, COLUMNS, LANES>(shared, all, part.of, panel);
     T v[COLUMNS], q[COLUMNS];
     fetch(v, all.v, all.of, own, panel.b, panel.row, panel.has_row);
     fetch(q, all.q, all.of, own, panel.b, panel.row, panel.has_row);
     T* const partial = all.partial + (panel.b * all.parts + blockIdx.y) * PANEL_COLS * SUMS;
-    Pull<T>{all.of.l, all.of.l_new, all.cotangent, all.to}.below(shared, own, panel, v, q, partial);
+    Pull<T>{part.of.l, part.of.l_new, part.cotangent, part.to}.below(shared, own, panel, v, q, partial);
     keep(v, all.v, all.of, own, panel.b, panel.row, panel.has_row);
     keep(q, all.q, all.of, own, panel.b, panel.row, panel.has_row);
 }
@@ -124,7 +150,7 @@ template <class T, int SUMS>
 __device__ __forceinline__ void add_up(const Reverse<T>& all) {
     __shared__ T sums[THREADS];
     const long long b = blockIdx.x;
-    if (!all.of.is_there(b)) return;
+    if (!all.of.is_there(b) || !Part<T>(all, b).has_work) return;
     const int at = (int)blockIdx.y * ADDED + threadIdx.x % ADDED;
     T sum = T(0);
     if (at < PANEL_COLS * SUMS) {
@@ -146,12 +172,14 @@ __device__ __forceinline__ void pull_diagonal(const Reverse<T>& all) {
     const Place<T, COLUMNS, LANES> own;
     const Panel panel = panel_of(all.of, own, all.start, 0);
     if (!all.of.is_there(panel.b)) return;
-    fetch_steps<T, COLUMNS, LANES>(shared, all, panel);
+    const Part<T> part(all, panel.b);
+    if (!part.has_work) return;
+    fetch_steps<T, COLUMNS, LANES>(shared, all, part.of, panel);
     T v[COLUMNS], q[COLUMNS];
     fetch(v, all.v, all.of, own, panel.b, panel.row, panel.has_row);
     fetch(q, all.q, all.of, own, panel.b, panel.row, panel.has_row);
     const T* const totals = all.totals ? all.totals + panel.b * PANEL_COLS * SUMS : nullptr;
-    Pull<T>{all.of.l, all.of.l_new, all.cotangent, all.to}.diagonal(shared, own, panel, v, q, totals);
+    Pull<T>{part.of.l, part.of.l_new, part.cotangent, part.to}.diagonal(shared, own, panel, v, q, totals);
     keep(v, all.v, all.of, own, panel.b, panel.row, panel.has_row);
     keep(q, all.q, all.of, own, panel.b, panel.row, panel.has_row);
 }
@@ -162,8 +190,9 @@ __device__ __forceinline__ void end(const Reverse<T>& all) {
     __shared__ T sums[THREADS / 32];
     const long long b = blockIdx.x;
     const int r = blockIdx.y;
-    const Column<T> column(all.of, b, r);
-    if (!column.is_taken) return;
+    const Part<T> part(all, b);
+    const Column<T> column(part.of, b, r);
+    if (!part.has_work || !column.is_taken) return;
     const bool is_there = all.of.is_there(b);
     const T* const q = kept_column(all.q, all.of, b, r);
     const T factor = column.sign * column.scale;
@@ -187,7 +216,7 @@ __device__ __forceinline__ void small_pull(const Reverse<T>& all) {
     constexpr int RANK = COLUMNS * LANES;
     __shared__ Shared<T, RANK> shared;
     const Place<T, COLUMNS, LANES> own;
-    Modification<T> of = all.of;
+    Stage<T> of(all.of);
     const Panel panel = panel_of(of, own, 0, 0);
     const long long b = panel.b;
     const bool is_there = of.is_there(b);

@@ -32,13 +32,19 @@ struct Modification {
     long long of_ok;
     T sign;
     int n, k;
-    int takes;                 // PLUS: the columns of weights that are not negative, MINUS: of negative ones; the others are zero
 
     __device__ __forceinline__ bool is_there(long long b) const { return !ok || ok[b * of_ok]; }
     __device__ __forceinline__ T weight(long long b, int r) const { return weights ? weights[b * of_weights + r] : sign; }
 };
 
+// A stage of it: L and L' of some columns of V. The others are zero.
 constexpr int PLUS = 1, MINUS = 2, BOTH = 3;
+template <class T>
+struct Stage : Modification<T> {
+    int takes;  // PLUS: the columns of weights that are not negative, MINUS: of negative ones
+
+    __device__ __forceinline__ explicit Stage(const Modification<T>& all) : Modification<T>(all), takes(BOTH) {}
+};
 
 // A column of V as a stage takes it: scaled by the root of its weight, and its sign. A weight of 0 is a sign of 0, and scales by 1.
 template <class T>
@@ -46,7 +52,7 @@ struct Column {
     T weight, scale, sign;
     bool is_taken;
 
-    __device__ __forceinline__ Column(const Modification<T>& all, long long b, int r) {
+    __device__ __forceinline__ Column(const Stage<T>& all, long long b, int r) {
         weight = r < all.k ? all.weight(b, r) : T(0);
         is_taken = r < all.k && (all.takes & (weight < T(0) ? MINUS : PLUS));
         scale = !is_taken ? T(0) : weight == T(0) ? T(1) : sqrt(fabs(weight));

@@ -55,7 +55,7 @@ struct AlongV {
 
 // The signs of the columns, to shared memory. To be followed by __syncthreads.
 template <class T>
-__device__ __forceinline__ void take_signs(T* signs, int rank, const Modification<T>& of, long long b) {
+__device__ __forceinline__ void take_signs(T* signs, int rank, const Stage<T>& of, long long b) {
     for (int r = threadIdx.x; r < rank; r += blockDim.x) signs[r] = Column<T>(of, b, r).sign;
 }
 
@@ -69,6 +69,22 @@ __device__ __forceinline__ bool is_mixed(const Modification<T>& of, long long b)
     }
     const bool has_plus = __syncthreads_or(plus), has_minus = __syncthreads_or(minus);
     return has_plus && has_minus;
+}
+
+// What a launch does for a matrix whose weights may have both signs.
+constexpr int ONLY = 0;    // everything: they have not
+constexpr int FIRST = 1;   // everything if they have not, otherwise the columns with a plus sign
+constexpr int SECOND = 2;  // nothing if they have not, otherwise the columns with a minus sign
+
+// Whether the launch has work for matrix b, and for which columns. By all threads.
+template <class T>
+__device__ __forceinline__ bool takes_part(Stage<T>& of, long long b, int launch) {
+    if (launch == ONLY) return true;
+    if (is_mixed(of, b)) {
+        of.takes = launch == FIRST ? PLUS : MINUS;
+        return true;
+    }
+    return launch == FIRST;
 }
 
 // Zeros above the diagonal of matrix b, or everywhere. By `count` blocks of threads, of which this is number `block`.

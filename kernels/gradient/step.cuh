@@ -18,13 +18,24 @@ struct Step {
     T l_tangent, alpha_tangent;
     int interchanged;  // the column of V that is interchanged with that of L, or -1
 
-    // By the lanes of row j. `a` is its row of V, which becomes that after the interchange; `alpha` is the pivot of L', or is computed.
+    // Without an interchange, of a pivot of L, and of L' if that is given.
+    __device__ __forceinline__ Step(T pivot, T alpha)
+        : flip(pivot < T(0) ? T(-1) : T(1)), l(flip * pivot), sign(1), l_tangent(0), alpha_tangent(0), interchanged(-1) {
+        divide(alpha);
+    }
+
+    __device__ __forceinline__ void divide(T alpha) {
+        inverse = T(1) / alpha;
+        scale = T(1) / (l + alpha);
+        ratio = l / alpha;
+    }
+
+    // Completes the step by the row of V of its pivot, which becomes that after the interchange. By the lanes of the row. `alpha` is the
+    // pivot of L', or is computed.
     template <int COLUMNS, int LANES>
-    __device__ __forceinline__ Step(const Place<T, COLUMNS, LANES>& own, T pivot, T& alpha, bool computes, T (&a)[COLUMNS],
-                                    const T* signs) {
-        flip = pivot < T(0) ? T(-1) : T(1);
-        pivot *= flip;
-        T largest = T(2) * pivot;
+    __device__ __forceinline__ void complete(const Place<T, COLUMNS, LANES>& own, T& alpha, bool computes, T (&a)[COLUMNS],
+                                             const T* signs) {
+        T largest = T(2) * l;
         int found = -1;
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c)
@@ -41,11 +52,9 @@ struct Step {
                 found = at;
             }
         }
-        interchanged = found;
-        l = pivot;
-        sign = T(1);
         if (found >= 0) {
-            const T x = own.of_column(own.mates, own.replace(a, found, pivot), found);
+            const T x = own.of_column(own.mates, own.replace(a, found, l), found);
+            interchanged = found;
             sign = x < T(0) ? T(-1) : T(1);
             l = fabs(x);
         }
@@ -55,10 +64,8 @@ struct Step {
             for (int c = 0; c < COLUMNS; ++c) square = fma(signs[own.column(c)] * a[c], a[c], square);
             alpha = sqrt(fma(l, l, own.own_sum(square)));
         }
-        inverse = T(1) / alpha;
-        scale = T(1) / (l + alpha);
-        ratio = l / alpha;
-        l_tangent = alpha_tangent = T(0);
+        // Most steps have been divided before, not in the chain from step to step.
+        if (computes || found >= 0) divide(alpha);
     }
     Step() = default;
 };

@@ -4,12 +4,13 @@ use super::given::{RawMatrices, RawModification, RawVectors, RawWeights};
 use crate::real::Real;
 use core::ffi::c_int;
 
-/// `PLUS`, `MINUS` and `BOTH`: which columns of V a stage takes.
+/// `ONLY`, `FIRST` and `SECOND`: what a launch does for matrices whose weights may have both signs.
 #[derive(Clone, Copy)]
-pub(super) enum Takes {
-    Plus = 1,
-    Minus = 2,
-    Both = 3,
+#[repr(i32)]
+pub(super) enum Part {
+    Only = 0,
+    First = 1,
+    Second = 2,
 }
 
 /// `Matrices`.
@@ -50,11 +51,10 @@ pub(super) struct Modification<T> {
     pub sign: T,
     pub n: c_int,
     pub k: c_int,
-    pub takes: c_int,
 }
 
 impl<T: Real> Modification<T> {
-    pub fn new(of: &RawModification, takes: Takes) -> Self {
+    pub fn new(of: &RawModification) -> Self {
         let (weights, sign) = match of.weights {
             RawWeights::Plus => (RawVectors::NONE, T::ONE),
             RawWeights::Minus => (RawVectors::NONE, -T::ONE),
@@ -72,7 +72,6 @@ impl<T: Real> Modification<T> {
             sign,
             n: of.n as c_int,
             k: of.k as c_int,
-            takes: takes as c_int,
         }
     }
 }
@@ -96,7 +95,7 @@ pub(super) struct Reverse<T> {
     pub totals: u64,
     pub start: i64,
     pub parts: c_int,
-    pub computes: c_int,
+    pub launch: Part,
 }
 
 /// `AlongV`.
@@ -123,7 +122,7 @@ pub(super) struct Forward<T> {
     pub steps: u64,
     pub rows: u64,
     pub start: i64,
-    pub computes: c_int,
+    pub launch: Part,
 }
 
 /// `Step`.

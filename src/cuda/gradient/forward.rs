@@ -1,6 +1,6 @@
 //! Forward mode: the order of the launches.
 
-use super::arguments::{AlongV, Forward, Matrices, Modification, Step, Takes};
+use super::arguments::{AlongV, Forward, Matrices, Modification, Part, Step};
 use super::given::{OnStream, RawMatrices, RawModification, RawTangents, RawVectors};
 use super::kernels::Kernels;
 use super::scratch::Parts;
@@ -8,7 +8,6 @@ use super::shape::{PANEL_COLS, ROWS_OF_STEP, Shape};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::real::Real;
-use core::ffi::c_int;
 
 /// Working memory: V and its tangent, the steps of a panel, and what is between the stages.
 struct Scratch {
@@ -61,7 +60,7 @@ pub(super) unsafe fn enqueue<T: Real>(
     let mixed = of.may_be_mixed();
     let weights = along.weights.unwrap_or(RawVectors::NONE);
     let all = Forward {
-        of: Modification::<T>::new(of, if mixed { Takes::Plus } else { Takes::Both }),
+        of: Modification::<T>::new(of),
         tangent: along.l.into(),
         along: AlongV { v: along.v.into(), weights: weights.address, of_weights: weights.vector },
         to: to.into(),
@@ -72,7 +71,7 @@ pub(super) unsafe fn enqueue<T: Real>(
         steps,
         rows,
         start: 0,
-        computes: 0,
+        launch: if mixed { Part::First } else { Part::Only },
     };
     // SAFETY: the contract of the public call is that of the kernels, the parts of the working memory are as large as they need, and the
     // launches on one stream are done in this order.
@@ -81,13 +80,11 @@ pub(super) unsafe fn enqueue<T: Real>(
             return kernels.for_all("small_push")?.launch(&all);
         }
         kernels.for_rows("clear_above_tangent")?.launch(&all)?;
-        if !mixed {
-            return stage(&kernels, &all);
+        stage(&kernels, &all)?;
+        if mixed {
+            stage(&kernels, &Forward { launch: Part::Second, ..all })?;
         }
-        let first = Modification { l_new: between, ..all.of };
-        stage(&kernels, &Forward { of: first, to: of_between, computes: 1, ..all })?;
-        let second = Modification { l: between, takes: Takes::Minus as c_int, ..all.of };
-        stage(&kernels, &Forward { of: second, tangent: of_between, ..all })
+        Ok(())
     }
 }
 

@@ -63,7 +63,8 @@ pub fn jvp_scratch_bytes<T: RealScalar>(of: &RawModification) -> u64 {
 /// `OutOfRange` for more than [`MOST_COLUMNS`] columns of V; `Device`. Numbers are not looked at: a pivot that is not positive makes NaN.
 ///
 /// # Cost
-/// 6 k n² flops; with weights in device memory, whose signs are not known, 14 k n². For n > 64, five launches for each 64 columns.
+/// 6 k n² flops; with weights of both signs 14 k n². For n > 64, five launches for each 64 columns, and ten with weights in device
+/// memory, whose signs the host does not know.
 ///
 /// # Source
 /// [`cholupdate::gradient`](crate::gradient).
@@ -91,7 +92,8 @@ pub unsafe fn modify_vjp<T: RealScalar>(
 /// As [`modify_vjp`].
 ///
 /// # Cost
-/// 5 k n² flops; with weights in device memory, whose signs are not known, 11 k n². For n > 64, two launches for each 64 columns.
+/// 5 k n² flops; with weights of both signs 11 k n². For n > 64, two launches for each 64 columns, and four with weights in device
+/// memory.
 ///
 /// # Source
 /// [`cholupdate::gradient`](crate::gradient).

@@ -1,6 +1,6 @@
 //! Reverse mode: the order of the launches.
 
-use super::arguments::{Matrices, Modification, Reverse, Step, Takes};
+use super::arguments::{Matrices, Modification, Part, Reverse, Step};
 use super::given::{OnStream, RawCotangents, RawMatrices, RawModification};
 use super::kernels::Kernels;
 use super::scratch::Parts;
@@ -71,7 +71,7 @@ pub(super) unsafe fn enqueue<T: Real>(
     let scratch = Scratch::new::<T>(of, on.scratch);
     let mixed = of.may_be_mixed();
     let all = Reverse {
-        of: Modification::<T>::new(of, if mixed { Takes::Plus } else { Takes::Both }),
+        of: Modification::<T>::new(of),
         cotangent: cotangent.into(),
         to: to.l.into(),
         to_v: to.v.into(),
@@ -86,7 +86,7 @@ pub(super) unsafe fn enqueue<T: Real>(
         totals: 0,
         start: 0,
         parts: 0,
-        computes: 0,
+        launch: if mixed { Part::First } else { Part::Only },
     };
     if of.n <= PANEL_COLS {
         // SAFETY: the contract of the public call is that of the kernel, and the working memory is as large as it needs.
@@ -103,13 +103,11 @@ pub(super) unsafe fn enqueue<T: Real>(
             run.forward(&all)?;
             return run.back(&all);
         }
-        let between = Modification { l_new: scratch.between, ..all.of };
-        run.forward(&Reverse { of: between, computes: 1, ..all })?;
-        let rest = Modification { l: scratch.between, takes: Takes::Minus as c_int, ..all.of };
-        let last = of_stage(Reverse { of: rest, to: scratch.of_between, ..all }, second);
+        run.forward(&all)?;
+        let last = of_stage(Reverse { launch: Part::Second, ..all }, second);
         run.forward(&last)?;
         run.back(&last)?;
-        run.back(&Reverse { of: between, cotangent: scratch.of_between, ..all })
+        run.back(&all)
     }
 }
 

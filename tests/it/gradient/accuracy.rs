@@ -164,7 +164,7 @@ pub fn all<T: Real>(modes: &impl Modes<T>, shapes: &[(usize, usize)]) {
         problem.weights.iter_mut().step_by(3).for_each(|w| *w = T::ZERO);
         problem
     });
-    held.hold::<T>("weights of zero beside large V", 2.0, |n, k, seed| {
+    held.hold::<T>("weights of zero beside large V", 4.0, |n, k, seed| {
         let mut problem = Problem::<T>::feasible(n, k, Kind::Up, 0.3, seed).dominated(100.0);
         problem.weights.iter_mut().step_by(2).for_each(|w| *w = T::ZERO);
         problem
