@@ -61,7 +61,7 @@ struct Eliminate {
 
     // The rows of the diagonal block, which make the steps. All shared memory but the slots is written.
     template <int COLUMNS, int LANES>
-    __device__ __forceinline__ void diagonal(Shared<T, COLUMNS * LANES>& shared, const Place<T, COLUMNS, LANES>& own, const Panel& panel,
+    __device__ __forceinline__ void diagonal(Shared<T, COLUMNS, LANES>& shared, const Place<T, COLUMNS, LANES>& own, const Panel& panel,
                                              T (&v)[COLUMNS]) const {
         Ahead<T, 2> now, next;
         load(now, panel, 0);
@@ -97,7 +97,7 @@ struct Eliminate {
 
     // Rows below the diagonal block, whose steps are in shared memory.
     template <int COLUMNS, int LANES>
-    __device__ __forceinline__ void below(const Shared<T, COLUMNS * LANES>& shared, const Place<T, COLUMNS, LANES>& own,
+    __device__ __forceinline__ void below(const Shared<T, COLUMNS, LANES>& shared, const Place<T, COLUMNS, LANES>& own,
                                           const Panel& panel, T (&v)[COLUMNS]) const {
         Ahead<T, 2> now, next;
         load(now, panel, 0);

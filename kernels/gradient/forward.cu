@@ -96,20 +96,20 @@ __device__ __forceinline__ void push_diagonal(const Forward<T>& all) {
 template <class T, int COLUMNS, int LANES>
 __device__ __forceinline__ void push_below(const Forward<T>& all) {
     constexpr int RANK = COLUMNS * LANES;
-    __shared__ T signs[RANK];
+    __shared__ SharedSteps<T, RANK> shared;
     const Place<T, COLUMNS, LANES> own;
     const Panel panel = panel_of(all.of, own, all.start, 1 + blockIdx.y);
     if (!all.of.is_there(panel.b)) return;
     const Part<T> part(all, panel.b);
     if (!part.has_work) return;
-    take_signs(signs, RANK, part.of, panel.b);
+    take_signs(shared.signs, RANK, part.of, panel.b);
     __syncthreads();
     T v[COLUMNS], dv[COLUMNS];
     fetch(v, all.v, all.of, own, panel.b, panel.row, panel.has_row);
     fetch(dv, all.dv, all.of, own, panel.b, panel.row, panel.has_row);
     const Push<T> push{part.of.l, part.of.l_new, part.tangent, part.to, part.computes};
     const long long first = panel.b * PANEL_COLS;
-    push.below(signs, own, panel, v, dv, all.steps + first, all.rows + first * ROWS_OF_STEP * RANK);
+    push.below(shared, own, panel, v, dv, all.steps + first, all.rows + first * ROWS_OF_STEP * RANK);
     keep(v, all.v, all.of, own, panel.b, panel.row, panel.has_row);
     keep(dv, all.dv, all.of, own, panel.b, panel.row, panel.has_row);
 }

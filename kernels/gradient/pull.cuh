@@ -3,8 +3,8 @@
 //     d_i = Q'_i S a^T      t_i = lbar'_i - d_i / (l + alpha)      m_i = t_i / alpha
 //     lbar_i = m_i l - d_i / (l + alpha)      V_i <- V_i + beta_i a      Q_i <- Q'_i + m_i a
 //
-// and the sums over all rows i below j, sum m_i V_i - beta_i Q'_i, sum m_i l_i, sum m_i l'_i, sum beta_i d_i, from which the cotangents of
-// row j follow (docs/gradient.md).
+// and the sums over all rows i below j of m_i V_i - beta_i Q'_i, of m_i l_i + beta_i d_i / (l + alpha), and of beta_i d_i / (l + alpha) -
+// m_i l'_i, from which the cotangents of row j follow (docs/gradient.md).
 #pragma once
 #include "gradient/eliminate.cuh"
 
@@ -48,7 +48,7 @@ struct Pull {
         const T left = is_below ? now.of(2, u) - along : T(0);
         const T m = left * step.inverse;
         T before = fma(step.ratio, left, -along);
-        T sums[COLUMNS], more[MORE_SUMS] = {m * old, m * made, beta * d, T(0)};
+        T sums[COLUMNS], more[MORE_SUMS] = {fma(beta, along, m * old), fma(beta, along, -m * made)};
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c) {
             const T entry = a[own.column(c)];
@@ -73,9 +73,9 @@ struct Pull {
 
     // Rows below the diagonal block, and their sums: of step j RANK + MORE_SUMS numbers at partial + j * (RANK + MORE_SUMS).
     template <int COLUMNS, int LANES>
-    __device__ __forceinline__ void below(Shared<T, COLUMNS * LANES>& shared, const Place<T, COLUMNS, LANES>& own, const Panel& panel,
+    __device__ __forceinline__ void below(Shared<T, COLUMNS, LANES>& shared, const Place<T, COLUMNS, LANES>& own, const Panel& panel,
                                           T (&v)[COLUMNS], T (&q)[COLUMNS], T* partial) const {
-        constexpr int SUMS = COLUMNS * LANES + MORE_SUMS;
+        constexpr int SUMS = Shared<T, COLUMNS, LANES>::SUMS;
         Ahead<T, 3> now, next;
         load(now, panel, (int)panel.cols - 1);
         for (int last = (int)panel.cols - 1; last >= 0; last -= AHEAD) {
@@ -88,11 +88,7 @@ struct Pull {
                 column(own, shared.steps[j], shared.a + j * own.RANK, shared.signs, now, u, v, q, panel, j, panel.has_row,
                        slots[own.warp]);
                 __syncthreads();
-                for (int at = threadIdx.x; at < SUMS; at += blockDim.x) {
-                    T sum = slots[0][at];
-                    for (int warp = 1; warp < blockDim.x / 32; ++warp) sum += slots[warp][at];
-                    partial[j * SUMS + at] = sum;
-                }
+                for (int at = threadIdx.x; at < SUMS; at += blockDim.x) partial[j * SUMS + at] = shared.total(T(0), slots, at);
             }
             now = next;
         }
@@ -100,9 +96,9 @@ struct Pull {
 
     // The rows of the diagonal block. `totals`: the sums over the rows below, or null if there are none.
     template <int COLUMNS, int LANES>
-    __device__ __forceinline__ void diagonal(Shared<T, COLUMNS * LANES>& shared, const Place<T, COLUMNS, LANES>& own, const Panel& panel,
+    __device__ __forceinline__ void diagonal(Shared<T, COLUMNS, LANES>& shared, const Place<T, COLUMNS, LANES>& own, const Panel& panel,
                                              T (&v)[COLUMNS], T (&q)[COLUMNS], const T* totals) const {
-        constexpr int SUMS = COLUMNS * LANES + MORE_SUMS;
+        constexpr int SUMS = Shared<T, COLUMNS, LANES>::SUMS;
         // The totals of the row's own step, read before the chain from step to step begins.
         T below[COLUMNS], more_below[MORE_SUMS];
         const T* const own_totals = totals && own.row < panel.cols ? totals + own.row * SUMS : nullptr;
@@ -124,15 +120,11 @@ struct Pull {
                 column(own, step, a, shared.signs, now, u, v, q, panel, j, panel.has_row && own.row > j, slots[own.warp]);
                 __syncthreads();
                 if (own.row == j) {
-                    const auto total = [&](T sum, int at) {
-                        for (int warp = 0; warp < blockDim.x / 32; ++warp) sum += slots[warp][at];
-                        return sum;
-                    };
-                    const T through_beta = total(more_below[2], own.RANK + 2) * step.scale;
-                    const T of_alpha = (now.of(2, u) - total(more_below[1], own.RANK + 1) + through_beta) * step.inverse;
-                    T of_l = total(more_below[0], own.RANK) + through_beta + of_alpha * step.l;
+                    const T of_alpha = (now.of(2, u) + shared.total(more_below[1], slots, own.RANK + 1)) * step.inverse;
+                    T of_l = fma(of_alpha, step.l, shared.total(more_below[0], slots, own.RANK));
 #pragma unroll
-                    for (int c = 0; c < COLUMNS; ++c) q[c] = fma(of_alpha, a[own.column(c)], total(below[c], own.column(c)));
+                    for (int c = 0; c < COLUMNS; ++c)
+                        q[c] = fma(of_alpha, a[own.column(c)], shared.total(below[c], slots, own.column(c)));
                     if (step.interchanged >= 0) {
                         const T other = own.replace(q, step.interchanged, step.sign * of_l);
                         of_l = own.of_column(own.mates, other, step.interchanged);

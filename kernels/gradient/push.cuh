@@ -4,16 +4,37 @@
 //     dbeta_i = (dl_i + dl'_i - beta_i (dl + dalpha)) / (l + alpha)
 //     V_i <- V_i - beta_i a      dV_i <- dV_i - dbeta_i a - beta_i da
 #pragma once
+#include "common/async_copy.cuh"
 #include "gradient/eliminate.cuh"
 
 constexpr int ROWS_OF_STEP = 3;  // a, da, and S da + dS a, one after the other
 
-// What a block of threads shares: the steps of two columns by turns.
+// What the rows of a diagonal block share: the steps of two columns by turns.
 template <class T, int RANK>
 struct SharedTangents {
     T rows[2][ROWS_OF_STEP][RANK];
     Step<T> steps[2];
     T signs[RANK], sign_tangents[RANK];
+};
+
+// What rows below it share: the steps of AHEAD columns at a time, by turns those at work and those being copied.
+template <class T, int RANK>
+struct SharedSteps {
+    static constexpr int WORDS = sizeof(Step<T>) / sizeof(T), NUMBERS = ROWS_OF_STEP * RANK;
+    static_assert(WORDS * sizeof(T) == sizeof(Step<T>), "a step is copied by words");
+    T rows[2][AHEAD][NUMBERS];
+    Step<T> steps[2][AHEAD];
+    T signs[RANK];
+
+    // Begins to copy those of `count` columns.
+    __device__ __forceinline__ void ask(int turn, const Step<T>* from, const T* from_rows, int count) {
+        T* const to = rows[turn][0];
+        for (int at = threadIdx.x; at < count * NUMBERS; at += blockDim.x) copy_async<sizeof(T)>(to + at, from_rows + at, sizeof(T));
+        T* const words = (T*)steps[turn];
+        const T* const from_words = (const T*)from;
+        for (int at = threadIdx.x; at < count * WORDS; at += blockDim.x) copy_async<sizeof(T)>(words + at, from_words + at, sizeof(T));
+        copy_async_commit();
+    }
 };
 
 template <class T>
@@ -147,17 +168,27 @@ struct Push {
 
     // Rows below the diagonal block, whose steps are at `steps` and `rows`.
     template <int COLUMNS, int LANES>
-    __device__ __forceinline__ void below(const T* signs, const Place<T, COLUMNS, LANES>& own, const Panel& panel, T (&v)[COLUMNS],
-                                          T (&dv)[COLUMNS], const Step<T>* steps, const T* rows) const {
+    __device__ __forceinline__ void below(SharedSteps<T, COLUMNS * LANES>& shared, const Place<T, COLUMNS, LANES>& own, const Panel& panel,
+                                          T (&v)[COLUMNS], T (&dv)[COLUMNS], const Step<T>* steps, const T* rows) const {
         Ahead<T, 3> now, next;
+        const auto ask = [&](int first) {
+            const int count = min(AHEAD, (int)panel.cols - first);
+            shared.ask(first / AHEAD % 2, steps + first, rows + (long long)first * shared.NUMBERS, count);
+        };
         load(now, panel, 0);
+        ask(0);
         for (int first = 0; first < panel.cols; first += AHEAD) {
+            // The steps are there, and all threads have left the other turn's.
+            copy_async_wait_all();
+            __syncthreads();
             load(next, panel, first + AHEAD);
+            if (first + AHEAD < panel.cols) ask(first + AHEAD);
+            const int turn = first / AHEAD % 2;
 #pragma unroll 1
             for (int u = 0; u < AHEAD; ++u) {
                 const int j = first + u;
                 if (j >= panel.cols) break;
-                column(own, steps[j], rows + (long long)j * ROWS_OF_STEP * own.RANK, signs, now, u, v, dv, panel, j, panel.has_row);
+                column(own, shared.steps[turn][u], shared.rows[turn][u], shared.signs, now, u, v, dv, panel, j, panel.has_row);
             }
             now = next;
         }

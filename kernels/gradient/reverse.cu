@@ -82,7 +82,7 @@ __device__ __forceinline__ void clear_above(const Reverse<T>& all) {
 
 // The steps of a panel, from the kernel that has made them.
 template <class T, int COLUMNS, int LANES>
-__device__ __forceinline__ void fetch_steps(Shared<T, COLUMNS * LANES>& shared, const Reverse<T>& all, const Stage<T>& of, const Panel& panel) {
+__device__ __forceinline__ void fetch_steps(Shared<T, COLUMNS, LANES>& shared, const Reverse<T>& all, const Stage<T>& of, const Panel& panel) {
     constexpr int RANK = COLUMNS * LANES;
     const long long first = panel.b * all.of.n + panel.start;
     for (int at = threadIdx.x; at < panel.cols * RANK; at += blockDim.x) shared.a[at] = all.a[first * RANK + at];
@@ -94,7 +94,7 @@ __device__ __forceinline__ void fetch_steps(Shared<T, COLUMNS * LANES>& shared, 
 template <class T, int COLUMNS, int LANES>
 __device__ __forceinline__ void eliminate_diagonal(const Reverse<T>& all) {
     constexpr int RANK = COLUMNS * LANES;
-    __shared__ Shared<T, RANK> shared;
+    __shared__ Shared<T, COLUMNS, LANES> shared;
     const Place<T, COLUMNS, LANES> own;
     const Panel panel = panel_of(all.of, own, all.start, 0);
     if (!all.of.is_there(panel.b)) return;
@@ -113,7 +113,7 @@ __device__ __forceinline__ void eliminate_diagonal(const Reverse<T>& all) {
 
 template <class T, int COLUMNS, int LANES>
 __device__ __forceinline__ void eliminate_below(const Reverse<T>& all) {
-    __shared__ Shared<T, COLUMNS * LANES> shared;
+    __shared__ Shared<T, COLUMNS, LANES> shared;
     const Place<T, COLUMNS, LANES> own;
     const Panel panel = panel_of(all.of, own, all.start, 1 + blockIdx.y);
     if (!all.of.is_there(panel.b)) return;
@@ -129,7 +129,7 @@ __device__ __forceinline__ void eliminate_below(const Reverse<T>& all) {
 template <class T, int COLUMNS, int LANES>
 __device__ __forceinline__ void pull_below(const Reverse<T>& all) {
     constexpr int SUMS = COLUMNS * LANES + MORE_SUMS;
-    __shared__ Shared<T, COLUMNS * LANES> shared;
+    __shared__ Shared<T, COLUMNS, LANES> shared;
     const Place<T, COLUMNS, LANES> own;
     const Panel panel = panel_of(all.of, own, all.start, 1 + blockIdx.y);
     if (!all.of.is_there(panel.b)) return;
@@ -168,7 +168,7 @@ __device__ __forceinline__ void add_up(const Reverse<T>& all) {
 template <class T, int COLUMNS, int LANES>
 __device__ __forceinline__ void pull_diagonal(const Reverse<T>& all) {
     constexpr int SUMS = COLUMNS * LANES + MORE_SUMS;
-    __shared__ Shared<T, COLUMNS * LANES> shared;
+    __shared__ Shared<T, COLUMNS, LANES> shared;
     const Place<T, COLUMNS, LANES> own;
     const Panel panel = panel_of(all.of, own, all.start, 0);
     if (!all.of.is_there(panel.b)) return;
@@ -214,7 +214,7 @@ __device__ __forceinline__ void end(const Reverse<T>& all) {
 template <class T, int COLUMNS, int LANES>
 __device__ __forceinline__ void small_pull(const Reverse<T>& all) {
     constexpr int RANK = COLUMNS * LANES;
-    __shared__ Shared<T, RANK> shared;
+    __shared__ Shared<T, COLUMNS, LANES> shared;
     const Place<T, COLUMNS, LANES> own;
     Stage<T> of(all.of);
     const Panel panel = panel_of(of, own, 0, 0);
@@ -226,6 +226,8 @@ __device__ __forceinline__ void small_pull(const Reverse<T>& all) {
         for (int r = threadIdx.x; r < of.k; r += blockDim.x) all.to_weights[b * of.k + r] = T(0);
         return;
     }
+    T* const slots = &shared.slots[0][0][0];
+    for (int at = threadIdx.x; at < sizeof(shared.slots) / sizeof(T); at += blockDim.x) slots[at] = T(0);
     const bool mixed = is_mixed(of, b);
     // Forward through the first stage, both ways through the second, and both ways through the first one or the only one.
     for (int pass = mixed ? 0 : 2; pass < 3; ++pass) {
@@ -261,8 +263,7 @@ __device__ __forceinline__ void small_pull(const Reverse<T>& all) {
         __syncthreads();
         for (int r = threadIdx.x; r < of.k; r += blockDim.x) {
             const Column<T> column(of, b, r);
-            T sum = shared.slots[0][0][r];
-            for (int warp = 1; warp < blockDim.x / 32; ++warp) sum += shared.slots[0][warp][r];
+            const T sum = shared.total(T(0), shared.slots[0], r);
             if (column.is_taken) all.to_weights[b * of.k + r] = T(0.5) * (sum / column.scale);
         }
     }

@@ -8,7 +8,7 @@
 constexpr unsigned ALL_LANES = 0xffffffffu;  // of a warp
 constexpr int PANEL_COLS = 64;               // columns of a panel, and the most rows of a block of threads
 constexpr int MOST_COLUMNS = 64;             // of V
-constexpr int MORE_SUMS = 4;                 // over rows, besides one for each column of V; the last one is zero
+constexpr int MORE_SUMS = 2;                 // over rows, besides one for each column of V
 
 // Entry (i, j) of matrix b at first + b * of_matrix + i * row + j * column.
 template <class T>
@@ -132,10 +132,18 @@ __device__ __forceinline__ void sum_rows(T (&x)[COUNT], T* to, bool writes) {
 // The memory that a block of threads shares.
 template <class T>
 struct Step;
-template <class T, int RANK>
+template <class T, int COLUMNS, int LANES>
 struct Shared {
+    static constexpr int RANK = COLUMNS * LANES, WARPS = PANEL_COLS * LANES / 32, SUMS = RANK + MORE_SUMS;
     T a[PANEL_COLS * RANK];  // rows of V at the steps of a panel, after an interchange
     Step<T> steps[PANEL_COLS];
-    T slots[2][8][RANK + MORE_SUMS];  // sums of each warp, those of two columns by turns
+    T slots[2][WARPS][SUMS];  // sums of each warp, those of two columns by turns; zero for warps that the block lacks
     T signs[RANK];
+
+    // Adds sum `at` of all warps.
+    __device__ __forceinline__ static T total(T sum, const T (&of_warps)[WARPS][SUMS], int at) {
+#pragma unroll
+        for (int warp = 0; warp < WARPS; ++warp) sum += of_warps[warp][at];
+        return sum;
+    }
 };

@@ -4,7 +4,7 @@
 pub const MOST_COLUMNS: usize = 64;
 /// Columns of a panel, and rows of a block of threads.
 pub(super) const PANEL_COLS: usize = 64;
-pub(super) const MORE_SUMS: usize = 4;
+pub(super) const MORE_SUMS: usize = 2;
 pub(super) const ROWS_OF_STEP: usize = 3;
 
 /// How a row of V is divided among threads: columns of each, and threads.
