@@ -92,8 +92,9 @@ impl Exact {
     }
 
     /// Twice the cotangent of A', M = L'⁻ᵀ (Φ + Φᵀ) L'⁻¹ with Φ the lower triangle of L'ᵀ L̄' and half its diagonal: L̄ = tril(M L),
-    /// V̄ = M V diag(w), w̄_c = v_cᵀ M v_c / 2. Also returns M V.
-    pub fn pull<T: Real>(&self, cotangent: MatRef<'_, T>) -> (Cotangents<f64>, Mat<f64>) {
+    /// V̄ = M V diag(w), w̄_c = v_cᵀ M v_c / 2. Also returns Σ_i |V_ic| q_ic / 2 of each w̄_c, where q_ic is the larger of |Σ_j M_ij V_jc|
+    /// and √Σ_j (M_ij V_jc)².
+    pub fn pull<T: Real>(&self, cotangent: MatRef<'_, T>) -> (Cotangents<f64>, Vec<f64>) {
         let (n, k) = (self.l.len(), self.weights.len());
         let phi = product(&transpose(&self.new), &lower(cotangent), n);
         let both: Dense = (0..n).map(|i| (0..n).map(|j| phi[i.max(j)][i.min(j)]).collect()).collect();
@@ -109,7 +110,12 @@ impl Exact {
             v: Mat::from_fn(n, k, |i, c| (q[i][c] * self.weights[c]).0),
             weights: (0..k).map(weight).collect(),
         };
-        (all, Mat::from_fn(n, k, |i, c| q[i][c].0))
+        let squares = |i: usize, c: usize| (0..n).map(|j| (m[i][j] * self.v[j][c]).0.powi(2)).sum::<f64>();
+        let terms = |c: usize| {
+            let of_row = |i: usize| self.v[i][c].0.abs() * q[i][c].0.abs().max(squares(i, c).sqrt());
+            (0..n).map(of_row).sum::<f64>() / 2.0
+        };
+        (all, (0..k).map(terms).collect())
     }
 
     /// dL' = L' Ψ(L'⁻¹ dA' L'⁻ᵀ), where Ψ takes the lower triangle and half the diagonal.
