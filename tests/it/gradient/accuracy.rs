@@ -12,7 +12,7 @@
 
 use super::reference::Exact;
 use super::{Along, dual, inner, triangle};
-use crate::support::problem::{Kind, Problem, rng};
+use crate::support::problem::{Direction, Kind, Problem, rng};
 use crate::support::real::Real;
 use cholupdate::faer::Mat;
 use cholupdate::gradient::{Cotangents, modify_jvp, modify_vjp};
@@ -195,6 +195,10 @@ pub fn all<T: Real>(modes: &impl Modes<T>, shapes: &[(usize, usize)]) {
     for gap in [1e-2, 1e-4, 1e-6].into_iter().filter(|&gap| gap > 1e3 * T::U) {
         held.hold::<T>(&format!("down to {gap}"), 2.0, |n, k, seed| {
             Problem::feasible(n, k, Kind::Down, gap, seed)
+        });
+        // |L'| |L'⁻¹| is of the order of 1 / √gap.
+        held.hold::<T>(&format!("down to {gap} by one along the first column"), 2.0, |n, _, seed| {
+            Problem::exhausting(n, gap, Direction::First, seed)
         });
     }
     held.hold::<T>("weights", 1.0, |n, k, seed| {
