@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cholupdate import _on_gpu
+
 from frameworks import factor, modification, required
 from problems import Array
 
@@ -68,7 +70,11 @@ def test_all_functions_have_programs_for_cuda() -> None:
     tangent = program(lambda v: jax.jvp(lambda v: cj.cholesky_update(l, v, downdate=True), (v,), (v,)), v)
     call = next(line for line in tangent.splitlines() if "@cholupdate_modify_jvp(" in line)
     assert "minus = true" in call, call
-    # So many columns are not worth a call.
+    # So large matrices are worth a call, and so many columns are not.
+    large = program(jax.grad(lambda l: cj.cholesky_update(l, jnp.ones((3000, 1))).sum()), jnp.eye(3000))
+    assert large.count("@cholupdate_modify_vjp(") == 1
+    small = program(jax.grad(lambda l: cj.cholesky_update(l, jnp.ones((1000, 1))).sum()), jnp.eye(1000))
+    assert "cholupdate_modify_vjp" not in small
     wide = program(jax.grad(lambda v: cj.cholesky_update(l, v).sum()), jnp.ones((6, 65)))
     assert "cholupdate_modify_vjp" not in wide and "triangular_solve" in wide
     program(lambda l, v, w: jax.jvp(total, (l, v, w), (l, v, w)), l, v, w)
@@ -83,6 +89,15 @@ def test_complex_matrices_are_refused_for_cuda() -> None:
 
 def put(x: Array) -> Any:
     return jax.device_put(x, jax.devices("cuda")[0])
+
+
+@pytest.fixture(params=["call", "formula"])
+def derivatives(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Derivatives by each of the two ways, whichever is faster."""
+    by_call = request.param == "call"
+    monkeypatch.setattr(_on_gpu, "by_call", lambda count, n, k: by_call and k <= _on_gpu.MOST_COLUMNS)
+    # Programs that have been lowered before.
+    jax.clear_caches()
 
 
 def refactored(l: Array, v: Array, w: Array) -> Array:
@@ -160,6 +175,7 @@ def test_vmap_scan_and_donation() -> None:
 
 
 @on_a_gpu
+@pytest.mark.usefixtures("derivatives")
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (5, 3), (64, 16), (60, 4), (129, 2), (200, 40), (90, 70)])
 def test_gradients_are_those_of_the_cpu(n: int, k: int) -> None:
     l, (v, w) = factor(n), modification(n, k)
@@ -179,6 +195,7 @@ def test_gradients_are_those_of_the_cpu(n: int, k: int) -> None:
 
 
 @on_a_gpu
+@pytest.mark.usefixtures("derivatives")
 @pytest.mark.parametrize("n", [7, 64, 100])
 def test_gradients_of_a_batch_are_those_of_its_matrices(n: int) -> None:
     l, k = factor(n), 3
@@ -230,12 +247,11 @@ def test_threads_and_devices() -> None:
 
 @on_a_gpu
 def test_a_batch_is_divided_among_devices() -> None:
-    from jax.sharding import Mesh, NamedSharding, PartitionSpec
-
     n, k, count = 70, 3, 2 * len(jax.devices("cuda"))
     ls = np.stack([factor(n, seed=s) for s in range(count)])
     vs = 0.3 * np.stack([modification(n, k, seed=s)[0] for s in range(count)])
-    place = NamedSharding(Mesh(np.array(jax.devices("cuda")), ("x",)), PartitionSpec("x"))
+    of = jax.sharding
+    place = of.NamedSharding(of.Mesh(np.array(jax.devices("cuda")), ("x",)), of.PartitionSpec("x"))
 
     def loss(l: Any, v: Any) -> Any:
         return jnp.square(cj.cholesky_update(l, v)).sum()

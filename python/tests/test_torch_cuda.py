@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cholupdate import _on_gpu
+
 from frameworks import factor, modification, required
 from problems import Array
 
@@ -29,6 +31,13 @@ TOLERANCE = {np.float64: 1e-11, np.float32: 5e-4}
 
 def put(x: Array) -> Any:
     return torch.from_numpy(np.ascontiguousarray(x)).cuda()
+
+
+@pytest.fixture(params=["call", "formula"])
+def derivatives(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Derivatives by each of the two ways, whichever is faster."""
+    by_call = request.param == "call"
+    monkeypatch.setattr(_on_gpu, "by_call", lambda count, n, k: by_call and k <= _on_gpu.MOST_COLUMNS)
 
 
 def refactored(l: Array, v: Array, w: Array) -> Array:
@@ -119,6 +128,7 @@ def test_vmap() -> None:
     np.testing.assert_allclose(found.cpu(), expected, atol=1e-11)
 
 
+@pytest.mark.usefixtures("derivatives")
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (5, 3), (64, 16), (60, 4), (129, 2), (200, 40), (90, 70)])
 def test_gradients_are_those_of_the_cpu(n: int, k: int) -> None:
     given = factor(n), *modification(n, k)

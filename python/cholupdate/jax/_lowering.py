@@ -14,6 +14,7 @@ import jax.ffi
 import jax.numpy as jnp
 from jax.interpreters import mlir
 
+from .. import _on_gpu
 from .._cholupdate import xla_handlers, xla_handlers_on_cuda
 
 
@@ -119,16 +120,14 @@ def lowering(
     return lower
 
 
-# The most columns of V of which a GPU has derivatives by a call. Dense formulas take as little time from there on.
-MOST_COLUMNS = 64
-
-
 def lowering_on_gpu(primitive: Any, owns: Sequence[int], squares: tuple[Sequence[int], Sequence[int]], formula: Any) -> Any:
-    """The same on CUDA, for a derivative by its dense formula where V has too many columns for a call."""
+    """The same on CUDA, for a derivative by its dense formula where that is faster than a call."""
     call = lowering(primitive, owns, squares, in_place=False, on_gpu=True)
 
     def lower(context: Any, *operands: Any, **parameters: Any) -> Any:
-        if formula is None or context.avals_in[2].shape[-1] <= MOST_COLUMNS:
+        lead = len(context.avals_in[0].shape) - 2
+        count = int(prod(jnp.broadcast_shapes(*(x.shape[:lead] for x in context.avals_in))))
+        if formula is None or _on_gpu.by_call(count, *context.avals_in[2].shape[-2:]):
             return call(context, *operands, **parameters)
         shapes = [x.shape for x in context.avals_out]
 

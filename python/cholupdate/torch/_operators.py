@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .. import _on_gpu
 from .._cholupdate import (
     gradient_scratch_on_gpu,
     modify_at,
@@ -24,10 +25,6 @@ from .._cholupdate import (
     scratch_on_gpu,
 )
 from ._dense import dense_cotangents, dense_tangent
-
-# The most columns of V of which a GPU has derivatives by a call. Dense formulas take as little time from there on.
-MOST_COLUMNS = 64
-
 
 def matrices(x: Tensor) -> tuple[Tensor, tuple[int, int, int, int]]:
     """A stack of matrices, and where it is. The tensor lives as long as the call needs its memory."""
@@ -132,13 +129,12 @@ def fake_modify(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool, sign: i
 def modify_vjp(
     l: Tensor, l_new: Tensor, v: Tensor, w: Tensor, ok: Tensor, cotangent: Tensor, upper: bool, sign: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    gpu = on_gpu(l)
+    gpu, (dtype, shape) = on_gpu(l), extents(l, v)
     to: tuple[Tensor, Tensor, Tensor] = fake_vjp(l, l_new, v, w, ok, cotangent, upper, sign)
-    if gpu and v.shape[-1] > MOST_COLUMNS:
+    if gpu and not _on_gpu.by_call(*shape):
         for result, x in zip(to, dense_cotangents((l, l_new, v, w, ok), cotangent, upper), strict=True):
             result.copy_(x)
         return to
-    dtype, shape = extents(l, v)
     held = [square(l, upper), square(l_new, upper), matrices(v), vectors(w), flags(ok)]
     of_cotangent, *results = square(cotangent, upper), matrices(to[0]), matrices(to[1]), vectors(to[2])
     given: Any = tuple(at for _, at in held)
@@ -163,11 +159,10 @@ def fake_vjp(
 def modify_jvp(
     l: Tensor, l_new: Tensor, v: Tensor, w: Tensor, ok: Tensor, dl: Tensor, dv: Tensor, dw: Tensor, upper: bool, sign: int
 ) -> Tensor:
-    gpu = on_gpu(l)
+    gpu, (dtype, shape) = on_gpu(l), extents(l, v)
     to = empty_square(l, upper)
-    if gpu and v.shape[-1] > MOST_COLUMNS:
+    if gpu and not _on_gpu.by_call(*shape):
         return to.copy_(dense_tangent((l, l_new, v, w, ok), dl, dv, dw, upper))
-    dtype, shape = extents(l, v)
     held = [square(l, upper), square(l_new, upper), matrices(v), vectors(w), flags(ok)]
     along = [square(dl, upper), matrices(dv), vectors(dw)]
     given: Any = tuple(at for _, at in held)
