@@ -101,7 +101,7 @@ def cholesky_update(
     -----
     Forward and reverse mode take O(k n²) operations. The cotangent of the result is read in its triangle only, and that of `l` is zero
     in the other one. Where the factor does not exist, tangents and cotangents are zero. Second derivatives, all of complex
-    matrices, and on a GPU those by more than 64 columns of V are computed by dense formulas in O(n³).
+    matrices, and on a GPU those for which it is faster are computed by dense formulas in O(n³).
     """
     name = "cholesky_update"
     if weights is not None and downdate:
