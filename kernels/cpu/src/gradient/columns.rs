@@ -1,6 +1,6 @@
 //! The columns of a panel, as a kernel reads and writes them: in place, or packed where they are not contiguous.
 
-use super::tile::TILE;
+use super::tile::{TILE, TOGETHER};
 use crate::isa::{prefetch, prefetch_to_write};
 use crate::number::Float;
 use faer::{MatMut, MatRef};
@@ -25,6 +25,24 @@ impl<'a, T: Float> Columns<'a, T> {
             },
             Self::Packed(packed) => &packed[j * TILE..][..TILE],
         }
+    }
+}
+
+impl<T: Float> Columns<'_, T> {
+    /// Fetches a tile of the columns from j on, to be read, to the second-level cache.
+    #[inline(always)]
+    pub fn fetch_together(&self, j: usize, tile: usize) {
+        if let Self::View(view) = *self {
+            (j..j + TOGETHER).for_each(|j| prefetch::<2, T>(entry(view, j, tile), TILE));
+        }
+    }
+}
+
+impl<'a, T: Float> Columns<'a, T> {
+    /// Columns from j on, from tile `tile` on.
+    #[inline(always)]
+    pub fn together(&self, j: usize, tile: usize) -> [&'a [T]; TOGETHER] {
+        core::array::from_fn(|next| self.column(j + next, tile))
     }
 }
 
@@ -76,6 +94,35 @@ impl<T: Float> ColumnsMut<'_, T> {
             },
             Self::Packed(packed) => &mut packed[j * TILE..][..TILE],
         }
+    }
+
+    /// Columns from j on, from tile `tile` on.
+    #[inline(always)]
+    pub fn together(&mut self, j: usize, tile: usize) -> [&mut [T]; TOGETHER] {
+        match self {
+            Self::View(view) => {
+                let mut columns = view.as_mut().subcols_mut(j, TOGETHER).col_iter_mut();
+                core::array::from_fn(|_| match columns.next().map(|column| column.try_as_col_major_mut()) {
+                    Some(Some(column)) => &mut column.as_slice_mut()[tile * TILE..],
+                    _ => unreachable!("a view has contiguous columns"),
+                })
+            }
+            Self::Packed(packed) => {
+                let mut columns = packed[j * TILE..].chunks_exact_mut(TILE);
+                core::array::from_fn(|_| match columns.next() {
+                    Some(column) => column,
+                    None => unreachable!("a panel has whole blocks of columns"),
+                })
+            }
+        }
+    }
+}
+
+impl<T: Float> ColumnsMut<'_, T> {
+    /// Where to fetch tiles of the columns from j on from.
+    #[inline(always)]
+    pub fn together_ahead(&self, j: usize, tile: usize) -> [Ahead<T>; TOGETHER] {
+        core::array::from_fn(|next| self.ahead(j + next, tile))
     }
 }
 

@@ -1,9 +1,10 @@
 //! The kernel that takes V through the columns of a panel: V_i ← V_i − β_i a.
 
 use super::columns::Columns;
-use super::step::Step;
-use super::tile::{TILE, registers, registers_mut};
+use super::step::{Step, are_plain};
+use super::tile::{TILE, TOGETHER, WORTH_TOGETHER, parts, registers, registers_mut};
 use crate::number::Float;
+use crate::sweep::shape::wide;
 use pulp::{Simd, WithSimd};
 
 /// V of some tiles, taken through the columns of a panel.
@@ -33,8 +34,8 @@ impl<T: Float> WithSimd for Eliminate<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         match TILE / T::lanes::<S>() {
-            2 => self.run::<S, 2>(simd),
-            _ => self.run::<S, 4>(simd),
+            4 if wide::<S>() => self.run::<S, 4>(simd),
+            _ => self.run::<S, 2>(simd),
         }
     }
 }
@@ -45,29 +46,78 @@ impl<T: Float> Eliminate<'_, T> {
     fn run<S: Simd, const R: usize>(self, simd: S) {
         let Self { steps, a, k, l, new, state, live } = self;
         let (tile, rows) = (2 * k * TILE, R * T::lanes::<S>());
-        for (c, chunk) in state.chunks_mut(tile * chunk::<T>(k)).enumerate() {
-            let first = c * self::chunk::<T>(k);
-            for (j, (step, a)) in steps.iter().zip(a.chunks_exact(k)).enumerate() {
-                let (next, ahead) =
-                    if j + 1 < steps.len() { (j + 1, first) } else { (0, first + self::chunk::<T>(k)) };
-                let fetched = [l, new].map(|columns| columns.ahead(next, ahead));
-                let (l, new) = (l.column(j, first), new.column(j, first));
-                for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
-                    fetched.iter().for_each(|ahead| ahead.fetch(t));
-                    for at in (0..TILE).step_by(rows) {
-                        let from = t * TILE + at;
-                        column::<T, S, R>(
-                            simd,
-                            step,
-                            a,
-                            (&l[from..], &new[from..]),
-                            &mut tile[at..],
-                            &live[at..],
-                        );
+        let together = self::chunk::<T>(k);
+        for (c, chunk) in state.chunks_mut(tile * together).enumerate() {
+            let first = c * together;
+            for at in (0..steps.len()).step_by(TOGETHER) {
+                let block = &steps[at..][..TOGETHER];
+                if k >= WORTH_TOGETHER && are_plain(block) {
+                    let a = parts(&a[at * k..], k);
+                    let (next, ahead) =
+                        if at + TOGETHER < TILE { (at + TOGETHER, first) } else { (0, first + together) };
+                    let entries = (l.together(at, first), new.together(at, first));
+                    for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
+                        [l, new].iter().for_each(|columns| columns.fetch_together(next, ahead + t));
+                        for row in (0..TILE).step_by(rows) {
+                            let tile = &mut tile[row..];
+                            columns::<T, S, R>(
+                                simd,
+                                block,
+                                a,
+                                (&entries.0, &entries.1, t * TILE + row),
+                                tile,
+                            );
+                        }
+                    }
+                    continue;
+                }
+                for (j, step) in (at..).zip(block) {
+                    let a = &a[j * k..][..k];
+                    let (next, ahead) =
+                        if j + 1 < steps.len() { (j + 1, first) } else { (0, first + together) };
+                    let fetched = [l.ahead(next, ahead), new.ahead(next, ahead)];
+                    let (l, new) = (l.column(j, first), new.column(j, first));
+                    for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
+                        fetched.iter().for_each(|ahead| ahead.fetch(t));
+                        for row in (0..TILE).step_by(rows) {
+                            let entries = (&l[t * TILE + row..], &new[t * TILE + row..]);
+                            column::<T, S, R>(simd, step, a, entries, &mut tile[row..], &live[row..]);
+                        }
                     }
                 }
             }
         }
+    }
+}
+
+/// Steps without an interchange, for the rows of `R` registers, with which the tile begins, and these entries of L and L' from one on.
+#[inline(always)]
+fn columns<T: Float, S: Simd, const R: usize>(
+    simd: S,
+    steps: &[Step<T>],
+    a: [&[T]; TOGETHER],
+    (l, new, from): (&[&[T]; TOGETHER], &[&[T]; TOGETHER], usize),
+    tile: &mut [T],
+) {
+    // Minus β.
+    let mut beta = [[T::splat(simd, T::ZERO); R]; TOGETHER];
+    for j in 0..TOGETHER {
+        let (l, new) = (registers::<T, S, R>(&l[j][from..]), registers::<T, S, R>(&new[j][from..]));
+        let scale = T::splat(simd, -steps[j].scale);
+        for i in 0..R {
+            beta[j][i] = T::vmul(simd, T::vadd(simd, l[i], new[i]), scale);
+        }
+    }
+    for (r, tile) in tile.chunks_mut(2 * TILE).enumerate().take(a[0].len()) {
+        let v = registers_mut::<T, S, R>(tile);
+        let mut left = *v;
+        for j in 0..TOGETHER {
+            let a = T::splat(simd, a[j][r]);
+            for i in 0..R {
+                left[i] = T::mul_add(simd, beta[j][i], a, left[i]);
+            }
+        }
+        *v = left;
     }
 }
 
