@@ -29,11 +29,11 @@ impl<'a, T: Float> Columns<'a, T> {
 }
 
 impl<T: Float> Columns<'_, T> {
-    /// Fetches a tile of the columns from j on, to be read, to the second-level cache.
+    /// Fetches a tile of the columns from j on, `tile` tiles behind tile `ahead`, to be read, to the second-level cache.
     #[inline(always)]
-    pub fn fetch_together(&self, j: usize, tile: usize) {
+    pub fn fetch_together(&self, (j, ahead): (usize, usize), tile: usize) {
         if let Self::View(view) = *self {
-            (j..j + TOGETHER).for_each(|j| prefetch::<2, T>(entry(view, j, tile), TILE));
+            (j..j + TOGETHER).for_each(|j| prefetch::<2, T>(entry(view, j, ahead + tile), TILE));
         }
     }
 }
@@ -49,9 +49,22 @@ impl<'a, T: Float> Columns<'a, T> {
 impl<T: Float> Columns<'_, T> {
     /// Where to fetch tiles of column j from; that may be nowhere.
     #[inline(always)]
-    pub fn ahead(&self, j: usize, tile: usize) -> Ahead<T> {
+    pub fn ahead(&self, (j, tile): (usize, usize)) -> Ahead<T> {
         Ahead(if let Self::View(view) = *self { entry(view, j, tile) } else { core::ptr::null() })
     }
+}
+
+/// The column `by` columns behind column j of a panel, or in the `next` tiles, in which the panel begins again: its number and the
+/// tile.
+#[inline(always)]
+pub fn later(j: usize, by: usize, [tile, next]: [usize; 2]) -> (usize, usize) {
+    if j + by < TILE { (j + by, tile) } else { (j + by - TILE, next) }
+}
+
+/// The same for columns in reverse order.
+#[inline(always)]
+pub fn earlier(j: usize, by: usize, [tile, next]: [usize; 2]) -> (usize, usize) {
+    if j >= by { (j - by, tile) } else { (j + TILE - by, next) }
 }
 
 /// Memory that will be asked for.
@@ -63,6 +76,12 @@ impl<T> Ahead<T> {
     #[inline(always)]
     pub fn fetch(self, tile: usize) {
         prefetch::<1, T>(self.0.wrapping_add(tile * TILE), TILE);
+    }
+
+    /// The same, to the second-level cache.
+    #[inline(always)]
+    pub fn fetch_far(self, tile: usize) {
+        prefetch::<2, T>(self.0.wrapping_add(tile * TILE), TILE);
     }
 
     /// Fetches a tile to be written.
@@ -121,15 +140,15 @@ impl<T: Float> ColumnsMut<'_, T> {
 impl<T: Float> ColumnsMut<'_, T> {
     /// Where to fetch tiles of the columns from j on from.
     #[inline(always)]
-    pub fn together_ahead(&self, j: usize, tile: usize) -> [Ahead<T>; TOGETHER] {
-        core::array::from_fn(|next| self.ahead(j + next, tile))
+    pub fn together_ahead(&self, (j, tile): (usize, usize)) -> [Ahead<T>; TOGETHER] {
+        core::array::from_fn(|next| self.ahead((j + next, tile)))
     }
 }
 
 impl<T: Float> ColumnsMut<'_, T> {
     /// As [`Columns::ahead`].
     #[inline(always)]
-    pub fn ahead(&self, j: usize, tile: usize) -> Ahead<T> {
+    pub fn ahead(&self, (j, tile): (usize, usize)) -> Ahead<T> {
         Ahead(if let Self::View(view) = self { entry(view.as_ref(), j, tile) } else { core::ptr::null() })
     }
 }

@@ -1,6 +1,6 @@
 //! The kernel that takes V through the columns of a panel: V_i ← V_i − β_i a.
 
-use super::columns::Columns;
+use super::columns::{Columns, later};
 use super::step::{Step, are_plain};
 use super::tile::{TILE, TOGETHER, WORTH_TOGETHER, parts, registers, registers_mut};
 use crate::number::Float;
@@ -49,15 +49,15 @@ impl<T: Float> Eliminate<'_, T> {
         let together = self::chunk::<T>(k);
         for (c, chunk) in state.chunks_mut(tile * together).enumerate() {
             let first = c * together;
+            let tiles = [first, first + chunk.len() / tile];
             for at in (0..steps.len()).step_by(TOGETHER) {
                 let block = &steps[at..][..TOGETHER];
                 if k >= WORTH_TOGETHER && are_plain(block) {
                     let a = parts(&a[at * k..], k);
-                    let (next, ahead) =
-                        if at + TOGETHER < TILE { (at + TOGETHER, first) } else { (0, first + together) };
+                    let next = later(at, TOGETHER, tiles);
                     let entries = (l.together(at, first), new.together(at, first));
                     for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
-                        [l, new].iter().for_each(|columns| columns.fetch_together(next, ahead + t));
+                        [l, new].iter().for_each(|columns| columns.fetch_together(next, t));
                         for row in (0..TILE).step_by(rows) {
                             let tile = &mut tile[row..];
                             columns::<T, S, R>(
@@ -73,12 +73,14 @@ impl<T: Float> Eliminate<'_, T> {
                 }
                 for (j, step) in (at..).zip(block) {
                     let a = &a[j * k..][..k];
-                    let (next, ahead) =
-                        if j + 1 < steps.len() { (j + 1, first) } else { (0, first + together) };
-                    let fetched = [l.ahead(next, ahead), new.ahead(next, ahead)];
+                    let [next, far] = [1, TOGETHER].map(|by| later(j, by, tiles));
+                    let fetched = [l, new].map(|columns| (columns.ahead(next), columns.ahead(far)));
                     let (l, new) = (l.column(j, first), new.column(j, first));
                     for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
-                        fetched.iter().for_each(|ahead| ahead.fetch(t));
+                        for (next, far) in fetched {
+                            next.fetch(t);
+                            far.fetch_far(t);
+                        }
                         for row in (0..TILE).step_by(rows) {
                             let entries = (&l[t * TILE + row..], &new[t * TILE + row..]);
                             column::<T, S, R>(simd, step, a, entries, &mut tile[row..], &live[row..]);

@@ -1,6 +1,6 @@
 //! The kernel that pulls cotangents back through the columns of a panel, the last one first.
 
-use super::columns::{Columns, ColumnsMut};
+use super::columns::{Columns, ColumnsMut, earlier};
 use super::eliminate::chunk;
 use super::step::{Step, are_plain, products};
 use super::tile::{LINE, MORE_SUMS, TILE, TOGETHER, WORTH_TOGETHER, parts, registers, registers_mut, write};
@@ -32,7 +32,7 @@ pub struct Pull<'a, T> {
     pub past: bool,
     /// (tiles, k, 2, TILE): V and Q of each column.
     pub state: &'a mut [T],
-    /// (columns, k + 3, lanes), to which is added.
+    /// (columns, k + 2, lanes), to which is added.
     pub sums: &'a mut [T],
     pub live: &'a [T; TILE],
 }
@@ -61,18 +61,18 @@ impl<T: Float> Pull<'_, T> {
         let products = if k < WORTH_TOGETHER { [[T::ZERO; TOGETHER]; TILE] } else { products(a, signed, k) };
         for (c, chunk) in state.chunks_mut(tile * together).enumerate() {
             let first = c * together;
+            let tiles = [first, first + chunk.len() / tile];
             for at in (0..steps.len()).step_by(TOGETHER).rev() {
                 let block = &steps[at..][..TOGETHER];
                 if k >= WORTH_TOGETHER && are_plain(block) {
                     let rows_of_v =
                         (parts(&a[at * k..], k), parts(&signed[at * k..], k), &products[at..][..TOGETHER]);
-                    let (next, ahead) =
-                        if at > 0 { (at - TOGETHER, first) } else { (TILE - TOGETHER, first + together) };
-                    let (fetched, written) = ([l, new, cotangent], to.together_ahead(next, ahead));
+                    let next = earlier(at, TOGETHER, tiles);
+                    let (fetched, written) = ([l, new, cotangent], to.together_ahead(next));
                     let [l, new, cotangent] = [l, new, cotangent].map(|columns| columns.together(at, first));
                     let (mut to, sums) = (to.together(at, first), &mut sums[at * each..][..TOGETHER * each]);
                     for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
-                        fetched.iter().for_each(|columns| columns.fetch_together(next, ahead + t));
+                        fetched.iter().for_each(|columns| columns.fetch_together(next, t));
                         if !past {
                             written.iter().for_each(|ahead| ahead.fetch_to_write(t));
                         }
@@ -85,15 +85,18 @@ impl<T: Float> Pull<'_, T> {
                 }
                 for j in (at..at + TOGETHER).rev() {
                     let rows_of_v = (&a[j * k..][..k], &signed[j * k..][..k]);
-                    let (next, ahead) =
-                        if j > 0 { (j - 1, first) } else { (steps.len() - 1, first + together) };
+                    let [next, far] = [1, TOGETHER].map(|by| earlier(j, by, tiles));
                     let sums = T::registers_mut::<S>(&mut sums[j * each..][..each]);
-                    let fetched = [l, new, cotangent].map(|columns| columns.ahead(next, ahead));
-                    let written = to.ahead(next, ahead);
+                    let fetched =
+                        [l, new, cotangent].map(|columns| (columns.ahead(next), columns.ahead(far)));
+                    let written = to.ahead(next);
                     let [l, new, cotangent] = [l, new, cotangent].map(|columns| columns.column(j, first));
                     let to = to.column(j, first);
                     for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
-                        fetched.iter().for_each(|ahead| ahead.fetch(t));
+                        for (next, far) in fetched {
+                            next.fetch(t);
+                            far.fetch_far(t);
+                        }
                         if !past {
                             written.fetch_to_write(t);
                         }

@@ -1,6 +1,6 @@
 //! The kernel that pushes tangents forward through the columns of a panel.
 
-use super::columns::{Columns, ColumnsMut};
+use super::columns::{Columns, ColumnsMut, later};
 use super::eliminate::chunk;
 use super::step::{Step, are_plain, products};
 use super::tile::{TILE, TOGETHER, WORTH_TOGETHER, parts, registers, registers_mut, write};
@@ -78,19 +78,19 @@ impl<T: Float> Push<'_, T> {
         }
         for (c, chunk) in state.chunks_mut(tile * together).enumerate() {
             let first = c * together;
+            let tiles = [first, first + chunk.len() / tile];
             for at in (0..steps.len()).step_by(TOGETHER) {
                 let block = (&steps[at..][..TOGETHER], &pivots[at..][..TOGETHER]);
                 if k >= WORTH_TOGETHER && are_plain(block.0) {
                     let rows_of_v =
                         [a, tangents, signed, signed_tangents].map(|all| parts(&all[at * k..], k));
                     let products = (&both[0][at..][..TOGETHER], &both[1][at..][..TOGETHER]);
-                    let (next, ahead) =
-                        if at + TOGETHER < TILE { (at + TOGETHER, first) } else { (0, first + together) };
-                    let (fetched, written) = ([l, new, tangent], to.together_ahead(next, ahead));
+                    let next = later(at, TOGETHER, tiles);
+                    let (fetched, written) = ([l, new, tangent], to.together_ahead(next));
                     let [l, new, tangent] = [l, new, tangent].map(|columns| columns.together(at, first));
                     let mut to = to.together(at, first);
                     for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
-                        fetched.iter().for_each(|columns| columns.fetch_together(next, ahead + t));
+                        fetched.iter().for_each(|columns| columns.fetch_together(next, t));
                         if !past {
                             written.iter().for_each(|ahead| ahead.fetch_to_write(t));
                         }
@@ -112,14 +112,16 @@ impl<T: Float> Push<'_, T> {
                 for j in at..at + TOGETHER {
                     let [a, da, signed, signed_tangents] =
                         [a, tangents, signed, signed_tangents].map(|all| &all[j * k..][..k]);
-                    let (next, ahead) =
-                        if j + 1 < steps.len() { (j + 1, first) } else { (0, first + together) };
-                    let fetched = [l, new, tangent].map(|columns| columns.ahead(next, ahead));
-                    let written = to.ahead(next, ahead);
+                    let [next, far] = [1, TOGETHER].map(|by| later(j, by, tiles));
+                    let fetched = [l, new, tangent].map(|columns| (columns.ahead(next), columns.ahead(far)));
+                    let written = to.ahead(next);
                     let [l, new, tangent] = [l, new, tangent].map(|columns| columns.column(j, first));
                     let to = to.column(j, first);
                     for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
-                        fetched.iter().for_each(|ahead| ahead.fetch(t));
+                        for (next, far) in fetched {
+                            next.fetch(t);
+                            far.fetch_far(t);
+                        }
                         if !past {
                             written.fetch_to_write(t);
                         }

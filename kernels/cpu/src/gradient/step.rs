@@ -99,7 +99,7 @@ pub fn products<T: Float>(x: &[T], y: &[T], k: usize) -> [[T; TOGETHER]; TILE] {
 }
 
 impl<T: Float> Step<T> {
-    /// The cotangents of the row of V, which replace their sums in `totals` (k + 3), and that of the pivot of L, from the cotangent of
+    /// The cotangents of the row of V, which replace their sums in `totals` (k + 2), and that of the pivot of L, from the cotangent of
     /// the pivot of L'.
     #[inline(always)]
     pub fn pull_row(&self, pivot: T, a: &[T], totals: &mut [T]) -> T {
