@@ -2,9 +2,8 @@
 
 use super::columns::{Columns, later};
 use super::step::{Step, are_plain};
-use super::tile::{TILE, TOGETHER, WORTH_TOGETHER, parts, registers, registers_mut};
+use super::tile::{TILE, TOGETHER, by_several, parts, registers, registers_mut};
 use crate::number::Float;
-use crate::sweep::shape::wide;
 use pulp::{Simd, WithSimd};
 
 /// V of some tiles, taken through the columns of a panel.
@@ -34,8 +33,8 @@ impl<T: Float> WithSimd for Eliminate<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         match TILE / T::lanes::<S>() {
-            4 if wide::<S>() => self.run::<S, 4>(simd),
-            _ => self.run::<S, 2>(simd),
+            2 => self.run::<S, 2>(simd),
+            _ => self.run::<S, 4>(simd),
         }
     }
 }
@@ -46,13 +45,13 @@ impl<T: Float> Eliminate<'_, T> {
     fn run<S: Simd, const R: usize>(self, simd: S) {
         let Self { steps, a, k, l, new, state, live } = self;
         let (tile, rows) = (2 * k * TILE, R * T::lanes::<S>());
-        let together = self::chunk::<T>(k);
+        let (together, by_several) = (self::chunk::<T>(k), by_several::<S>(k));
         for (c, chunk) in state.chunks_mut(tile * together).enumerate() {
             let first = c * together;
             let tiles = [first, first + chunk.len() / tile];
             for at in (0..steps.len()).step_by(TOGETHER) {
                 let block = &steps[at..][..TOGETHER];
-                if k >= WORTH_TOGETHER && are_plain(block) {
+                if by_several && are_plain(block) {
                     let a = parts(&a[at * k..], k);
                     let next = later(at, TOGETHER, tiles);
                     let entries = (l.together(at, first), new.together(at, first));

@@ -3,10 +3,9 @@
 use super::columns::{Columns, ColumnsMut, earlier};
 use super::eliminate::chunk;
 use super::step::{Step, are_plain, products};
-use super::tile::{LINE, MORE_SUMS, TILE, TOGETHER, WORTH_TOGETHER, parts, registers, registers_mut, write};
+use super::tile::{LINE, MORE_SUMS, TILE, TOGETHER, by_several, parts, registers, registers_mut, write};
 use crate::isa::fence;
 use crate::number::Float;
-use crate::sweep::shape::wide;
 use pulp::{Simd, WithSimd};
 
 /// V and Q of some tiles, taken back through the columns of a panel. With l̄', Q' behind the step and l̄, Q before it,
@@ -43,28 +42,27 @@ impl<T: Float> WithSimd for Pull<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         match TILE / T::lanes::<S>() {
-            2 => self.run::<S, 2, 2>(simd),
-            _ if wide::<S>() => self.run::<S, 4, 4>(simd),
-            _ => self.run::<S, 2, 4>(simd),
+            2 => self.run::<S, 2>(simd),
+            _ => self.run::<S, 4>(simd),
         }
     }
 }
 
 impl<T: Float> Pull<'_, T> {
-    /// `R`, `C`: registers of rows at a time for columns together, and for one.
+    /// `R`: registers of rows at a time.
     #[inline(always)]
-    fn run<S: Simd, const R: usize, const C: usize>(self, simd: S) {
+    fn run<S: Simd, const R: usize>(self, simd: S) {
         let Self { steps, a, signed, k, l, new, cotangent, mut to, past, state, sums, live } = self;
-        let (tile, lanes) = (2 * k * TILE, T::lanes::<S>());
+        let (tile, rows) = (2 * k * TILE, R * T::lanes::<S>());
         let each = (k + MORE_SUMS) * LINE / size_of::<T>();
-        let together = self::chunk::<T>(k);
-        let products = if k < WORTH_TOGETHER { [[T::ZERO; TOGETHER]; TILE] } else { products(a, signed, k) };
+        let (together, by_several) = (self::chunk::<T>(k), by_several::<S>(k));
+        let products = if by_several { products(a, signed, k) } else { [[T::ZERO; TOGETHER]; TILE] };
         for (c, chunk) in state.chunks_mut(tile * together).enumerate() {
             let first = c * together;
             let tiles = [first, first + chunk.len() / tile];
             for at in (0..steps.len()).step_by(TOGETHER).rev() {
                 let block = &steps[at..][..TOGETHER];
-                if k >= WORTH_TOGETHER && are_plain(block) {
+                if by_several && are_plain(block) {
                     let rows_of_v =
                         (parts(&a[at * k..], k), parts(&signed[at * k..], k), &products[at..][..TOGETHER]);
                     let next = earlier(at, TOGETHER, tiles);
@@ -76,7 +74,7 @@ impl<T: Float> Pull<'_, T> {
                         if !past {
                             written.iter().for_each(|ahead| ahead.fetch_to_write(t));
                         }
-                        for row in (0..TILE).step_by(R * lanes) {
+                        for row in (0..TILE).step_by(rows) {
                             let (entries, tile) = ((&l, &new, &cotangent, t * TILE + row), &mut tile[row..]);
                             columns::<T, S, R>(simd, block, rows_of_v, entries, (&mut to, past), tile, sums);
                         }
@@ -100,12 +98,12 @@ impl<T: Float> Pull<'_, T> {
                         if !past {
                             written.fetch_to_write(t);
                         }
-                        for row in (0..TILE).step_by(C * lanes) {
+                        for row in (0..TILE).step_by(rows) {
                             let from = t * TILE + row;
                             let entries =
                                 (&l[from..], &new[from..], &cotangent[from..], (&mut to[from..], past));
                             let (tile, live) = (&mut tile[row..], &live[row..]);
-                            column::<T, S, C>(simd, &steps[j], rows_of_v, entries, tile, sums, live);
+                            column::<T, S, R>(simd, &steps[j], rows_of_v, entries, tile, sums, live);
                         }
                     }
                 }

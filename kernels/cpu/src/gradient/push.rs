@@ -3,10 +3,9 @@
 use super::columns::{Columns, ColumnsMut, later};
 use super::eliminate::chunk;
 use super::step::{Step, are_plain, products};
-use super::tile::{TILE, TOGETHER, WORTH_TOGETHER, parts, registers, registers_mut, write};
+use super::tile::{TILE, TOGETHER, by_several, parts, registers, registers_mut, write};
 use crate::isa::fence;
 use crate::number::Float;
-use crate::sweep::shape::wide;
 use pulp::{Simd, WithSimd};
 
 /// V and its tangent of some tiles, taken through the columns of a panel:
@@ -42,17 +41,16 @@ impl<T: Float> WithSimd for Push<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         match TILE / T::lanes::<S>() {
-            2 => self.run::<S, 2, 2>(simd),
-            _ if wide::<S>() => self.run::<S, 4, 4>(simd),
-            _ => self.run::<S, 2, 4>(simd),
+            2 => self.run::<S, 2>(simd),
+            _ => self.run::<S, 4>(simd),
         }
     }
 }
 
 impl<T: Float> Push<'_, T> {
-    /// `R`, `C`: registers of rows at a time for columns together, and for one.
+    /// `R`: registers of rows at a time.
     #[inline(always)]
-    fn run<S: Simd, const R: usize, const C: usize>(self, simd: S) {
+    fn run<S: Simd, const R: usize>(self, simd: S) {
         let Self {
             steps,
             pivots,
@@ -68,10 +66,10 @@ impl<T: Float> Push<'_, T> {
             past,
             state,
         } = self;
-        let (tile, lanes) = (2 * k * TILE, T::lanes::<S>());
-        let together = self::chunk::<T>(k);
+        let (tile, rows) = (2 * k * TILE, R * T::lanes::<S>());
+        let (together, by_several) = (self::chunk::<T>(k), by_several::<S>(k));
         let mut both = [[[T::ZERO; TOGETHER]; TILE]; 2];
-        if k >= WORTH_TOGETHER {
+        if by_several {
             both = [products(signed, a, k), products(signed, tangents, k)];
             let others = products(signed_tangents, a, k);
             both[1].as_flattened_mut().iter_mut().zip(others.as_flattened()).for_each(|(sum, &x)| *sum += x);
@@ -81,7 +79,7 @@ impl<T: Float> Push<'_, T> {
             let tiles = [first, first + chunk.len() / tile];
             for at in (0..steps.len()).step_by(TOGETHER) {
                 let block = (&steps[at..][..TOGETHER], &pivots[at..][..TOGETHER]);
-                if k >= WORTH_TOGETHER && are_plain(block.0) {
+                if by_several && are_plain(block.0) {
                     let rows_of_v =
                         [a, tangents, signed, signed_tangents].map(|all| parts(&all[at * k..], k));
                     let products = (&both[0][at..][..TOGETHER], &both[1][at..][..TOGETHER]);
@@ -94,7 +92,7 @@ impl<T: Float> Push<'_, T> {
                         if !past {
                             written.iter().for_each(|ahead| ahead.fetch_to_write(t));
                         }
-                        for row in (0..TILE).step_by(R * lanes) {
+                        for row in (0..TILE).step_by(rows) {
                             let (entries, tile) = ((&l, &new, &tangent, t * TILE + row), &mut tile[row..]);
                             columns::<T, S, R>(
                                 simd,
@@ -125,9 +123,9 @@ impl<T: Float> Push<'_, T> {
                         if !past {
                             written.fetch_to_write(t);
                         }
-                        for row in (0..TILE).step_by(C * lanes) {
+                        for row in (0..TILE).step_by(rows) {
                             let from = t * TILE + row;
-                            column::<T, S, C>(
+                            column::<T, S, R>(
                                 simd,
                                 (&steps[j], pivots[j]),
                                 (a, da),

@@ -2,6 +2,7 @@
 
 use crate::isa::fence;
 use crate::number::{Float, is_portable};
+use crate::sweep::shape::wide;
 use faer::MatMut;
 use pulp::{Simd, WithSimd};
 
@@ -9,12 +10,17 @@ use pulp::{Simd, WithSimd};
 pub const TILE: usize = 32;
 /// Columns of L that are taken together.
 pub const TOGETHER: usize = 4;
-/// Columns of V from which on that pays: with fewer, their own entries are most of what is read.
-pub const WORTH_TOGETHER: usize = 8;
 /// Sums over rows for each column, besides one for each column of V.
 pub const MORE_SUMS: usize = 2;
 /// Bytes of the largest register, and of a line of the cache.
 pub const LINE: usize = 64;
+
+/// Whether columns of L are taken together, for k columns of V. With fewer, the columns of L are most of what is read, and better read
+/// one after the other. With 16 registers, what several columns have in common does not stay in registers.
+#[inline(always)]
+pub fn by_several<S: Simd>(k: usize) -> bool {
+    wide::<S>() && k >= 8
+}
 
 /// The registers with which a slice begins.
 #[inline(always)]
@@ -40,15 +46,15 @@ pub fn parts<T>(x: &[T], each: usize) -> [&[T]; TOGETHER] {
     core::array::from_fn(|part| &x[part * each..][..each])
 }
 
-/// Writes registers to the memory with which a slice begins: `past` the caches, if so asked and it begins a line of them. Then other
-/// threads see it after a `fence`.
+/// Writes registers to the memory with which a slice begins: `past` the caches, if so asked and the memory is aligned. Then other threads
+/// see it after a `fence`.
 #[inline(always)]
 pub fn write<T: Float, S: Simd, const R: usize>(to: &mut [T], x: [T::Vector<S>; R], past: bool) {
     let to = registers_mut::<T, S, R>(to);
-    if past && !is_portable::<S>() && to.as_ptr().addr().is_multiple_of(LINE) {
+    if past && !is_portable::<S>() && to.as_ptr().addr().is_multiple_of(size_of::<T::Vector<S>>()) {
         for (to, x) in to.iter_mut().zip(x) {
-            // SAFETY: `to` is borrowed memory of a register. The first begins a line, so each is at a multiple of its size, which
-            // divides that of a line. A register of any but the portable fallback is one of the machine.
+            // SAFETY: `to` is borrowed memory of a register. The first is at a multiple of its size, and so are those that follow. A
+            // register of any but the portable fallback is one of the machine.
             unsafe { T::stream::<S>(core::ptr::from_mut(to).cast(), x) };
         }
     } else {
