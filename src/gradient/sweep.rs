@@ -1,6 +1,6 @@
 //! A modification by columns of V of one sign, differentiated: the schedule over panels.
 
-use super::pack::{contiguous, pack, pack_diagonal, unpack};
+use super::pack::{clear, contiguous, pack, pack_diagonal, unpack};
 use super::parts::{Part, Whole, for_each_part, in_runs};
 use super::tiles::{Extents, GROUP, Scratch};
 use crate::real::Real;
@@ -9,7 +9,7 @@ use cholupdate_kernels::gradient::diagonal::{EliminateDiagonal, PullDiagonal};
 use cholupdate_kernels::gradient::eliminate::Eliminate;
 use cholupdate_kernels::gradient::pull::{AddUp, Pull};
 use cholupdate_kernels::gradient::step::{Step, row, signed};
-use cholupdate_kernels::gradient::tile::{Clear, TILE};
+use cholupdate_kernels::gradient::tile::TILE;
 use cholupdate_kernels::isa::Isa;
 use core::ops::Range;
 use faer::{MatMut, MatRef};
@@ -263,25 +263,6 @@ pub(super) fn tiles<'a, T>(
 ) -> &'a mut [T] {
     let range = (rows.start - first) / TILE..(rows.end - first).div_ceil(TILE);
     &mut state[range.start * extents.tile()..range.end * extents.tile()]
-}
-
-/// Writes zeros, past the caches if so asked and columns are contiguous.
-pub(super) fn clear<T: Real>(to: MatMut<'_, T>, past: bool) {
-    if past && contiguous(to.as_ref()) {
-        T::clear(Isa::detect(), Clear { to });
-    } else {
-        zero(to);
-    }
-}
-
-/// Writes zeros.
-pub(super) fn zero<T: Real>(to: MatMut<'_, T>) {
-    for mut column in to.col_iter_mut() {
-        match column.as_mut().try_as_col_major_mut() {
-            Some(column) => column.as_slice_mut().fill(T::ZERO),
-            None => column.iter_mut().for_each(|x| *x = T::ZERO),
-        }
-    }
 }
 
 /// The first two parts of this length.

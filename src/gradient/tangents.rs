@@ -1,8 +1,8 @@
 //! The tangent of a modification by columns of V of one sign: the schedule over panels.
 
-use super::pack::{contiguous, pack_diagonal, unpack};
+use super::pack::{clear, contiguous, pack_diagonal, unpack};
 use super::parts::{Part, Whole, for_each_part, in_runs};
-use super::sweep::{Factors, clear, columns, finish_diagonal, four, square, tiles};
+use super::sweep::{Factors, columns, finish_diagonal, four, square, tiles};
 use super::tiles::{GROUP, Scratch};
 use crate::real::Real;
 use cholupdate_kernels::gradient::columns::ColumnsMut;

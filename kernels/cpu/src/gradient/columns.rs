@@ -28,6 +28,9 @@ impl<'a, T: Float> Columns<'a, T> {
     }
 }
 
+/// Rows of columns of L that are taken together, or of V at their steps.
+pub type Several<'a, T> = [&'a [T]; TOGETHER];
+
 impl<T: Float> Columns<'_, T> {
     /// Fetches a tile of the columns from j on, `tile` tiles behind tile `ahead`, to be read, to the second-level cache.
     #[inline(always)]
@@ -41,7 +44,7 @@ impl<T: Float> Columns<'_, T> {
 impl<'a, T: Float> Columns<'a, T> {
     /// Columns from j on, from tile `tile` on.
     #[inline(always)]
-    pub fn together(&self, j: usize, tile: usize) -> [&'a [T]; TOGETHER] {
+    pub fn together(&self, j: usize, tile: usize) -> Several<'a, T> {
         core::array::from_fn(|next| self.column(j + next, tile))
     }
 }

@@ -107,7 +107,7 @@ impl<T: Float> PullDiagonal<'_, T> {
             let to = &mut to[column];
             let sums = T::registers_mut::<S>(&mut sums[j * each..][..each]);
             for at in (0..TILE).step_by(R * T::lanes::<S>()) {
-                let entries = (&l[at..], &new[at..], &cotangent[at..], (&mut to[at..], false));
+                let entries = ([&l[at..], &new[at..], &cotangent[at..]], &mut to[at..], false);
                 pull::column::<T, S, R>(simd, step, (a, signed), entries, &mut tile[at..], sums, &live[at..]);
             }
             kept.restore(j, tile);
@@ -176,7 +176,7 @@ impl<T: Float> PushDiagonal<'_, T> {
                     (step, pivot_tangents[j]),
                     (a, da),
                     (with_signs, with_tangents),
-                    (&l[at..], &new[at..], &tangent[at..], (&mut to[at..], false)),
+                    ([&l[at..], &new[at..], &tangent[at..]], &mut to[at..], false),
                     &mut tile[at..],
                 );
             }

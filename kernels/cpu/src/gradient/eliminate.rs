@@ -1,6 +1,6 @@
 //! The kernel that takes V through the columns of a panel: V_i ← V_i − β_i a.
 
-use super::columns::{Columns, later};
+use super::columns::{Columns, Several, later};
 use super::step::{Step, are_plain};
 use super::tile::{TILE, TOGETHER, by_several, parts, registers, registers_mut};
 use crate::number::Float;
@@ -54,18 +54,12 @@ impl<T: Float> Eliminate<'_, T> {
                 if by_several && are_plain(block) {
                     let a = parts(&a[at * k..], k);
                     let next = later(at, TOGETHER, tiles);
-                    let entries = (l.together(at, first), new.together(at, first));
+                    let columns_of_l = [l, new].map(|columns| columns.together(at, first));
                     for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
                         [l, new].iter().for_each(|columns| columns.fetch_together(next, t));
                         for row in (0..TILE).step_by(rows) {
                             let tile = &mut tile[row..];
-                            columns::<T, S, R>(
-                                simd,
-                                block,
-                                a,
-                                (&entries.0, &entries.1, t * TILE + row),
-                                tile,
-                            );
+                            columns::<T, S, R>(simd, block, a, (&columns_of_l, t * TILE + row), tile);
                         }
                     }
                     continue;
@@ -96,8 +90,8 @@ impl<T: Float> Eliminate<'_, T> {
 fn columns<T: Float, S: Simd, const R: usize>(
     simd: S,
     steps: &[Step<T>],
-    a: [&[T]; TOGETHER],
-    (l, new, from): (&[&[T]; TOGETHER], &[&[T]; TOGETHER], usize),
+    a: Several<'_, T>,
+    ([l, new], from): (&[Several<'_, T>; 2], usize),
     tile: &mut [T],
 ) {
     // Minus β.

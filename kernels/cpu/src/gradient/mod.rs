@@ -8,8 +8,8 @@
 //! | `diagonal` | the same on the diagonal block of a panel, where each step waits for the sums of the one before |
 //! | `columns`, `tile` | how they read and write L and V |
 //!
-//! Below the diagonal block, steps are made four at a time if V has several columns and none of these steps interchanges any: an entry
-//! of V is then read once for four columns of L.
+//! Below the diagonal block, steps are made four at a time if V has several columns, none of these steps interchanges any, and there
+//! are 32 registers: an entry of V is then read once for four columns of L.
 
 pub mod columns;
 pub mod diagonal;

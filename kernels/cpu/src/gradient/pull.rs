@@ -1,6 +1,6 @@
 //! The kernel that pulls cotangents back through the columns of a panel, the last one first.
 
-use super::columns::{Columns, ColumnsMut, earlier};
+use super::columns::{Columns, ColumnsMut, Several, earlier};
 use super::eliminate::chunk;
 use super::step::{Step, are_plain, products};
 use super::tile::{LINE, MORE_SUMS, TILE, TOGETHER, by_several, parts, registers, registers_mut, write};
@@ -67,7 +67,7 @@ impl<T: Float> Pull<'_, T> {
                         (parts(&a[at * k..], k), parts(&signed[at * k..], k), &products[at..][..TOGETHER]);
                     let next = earlier(at, TOGETHER, tiles);
                     let (fetched, written) = ([l, new, cotangent], to.together_ahead(next));
-                    let [l, new, cotangent] = [l, new, cotangent].map(|columns| columns.together(at, first));
+                    let columns_of_l = [l, new, cotangent].map(|columns| columns.together(at, first));
                     let (mut to, sums) = (to.together(at, first), &mut sums[at * each..][..TOGETHER * each]);
                     for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
                         fetched.iter().for_each(|columns| columns.fetch_together(next, t));
@@ -75,7 +75,7 @@ impl<T: Float> Pull<'_, T> {
                             written.iter().for_each(|ahead| ahead.fetch_to_write(t));
                         }
                         for row in (0..TILE).step_by(rows) {
-                            let (entries, tile) = ((&l, &new, &cotangent, t * TILE + row), &mut tile[row..]);
+                            let (entries, tile) = ((&columns_of_l, t * TILE + row), &mut tile[row..]);
                             columns::<T, S, R>(simd, block, rows_of_v, entries, (&mut to, past), tile, sums);
                         }
                     }
@@ -101,7 +101,7 @@ impl<T: Float> Pull<'_, T> {
                         for row in (0..TILE).step_by(rows) {
                             let from = t * TILE + row;
                             let entries =
-                                (&l[from..], &new[from..], &cotangent[from..], (&mut to[from..], past));
+                                ([&l[from..], &new[from..], &cotangent[from..]], &mut to[from..], past);
                             let (tile, live) = (&mut tile[row..], &live[row..]);
                             column::<T, S, R>(simd, &steps[j], rows_of_v, entries, tile, sums, live);
                         }
@@ -122,8 +122,8 @@ impl<T: Float> Pull<'_, T> {
 fn columns<T: Float, S: Simd, const R: usize>(
     simd: S,
     steps: &[Step<T>],
-    (a, signed, products): ([&[T]; TOGETHER], [&[T]; TOGETHER], &[[T; TOGETHER]]),
-    (l, new, cotangent, from): (&[&[T]; TOGETHER], &[&[T]; TOGETHER], &[&[T]; TOGETHER], usize),
+    (a, signed, products): (Several<'_, T>, Several<'_, T>, &[[T; TOGETHER]]),
+    ([l, new, cotangent], from): (&[Several<'_, T>; 3], usize),
     (to, past): (&mut [&mut [T]; TOGETHER], bool),
     tile: &mut [T],
     sums: &mut [T],
@@ -199,7 +199,7 @@ pub fn column<T: Float, S: Simd, const R: usize>(
     simd: S,
     step: &Step<T>,
     (a, signed): (&[T], &[T]),
-    (l, new, cotangent, (to, past)): (&[T], &[T], &[T], (&mut [T], bool)),
+    ([l, new, cotangent], to, past): ([&[T]; 3], &mut [T], bool),
     tile: &mut [T],
     sums: &mut [T::Vector<S>],
     live: &[T],

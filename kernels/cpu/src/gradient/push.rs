@@ -1,6 +1,6 @@
 //! The kernel that pushes tangents forward through the columns of a panel.
 
-use super::columns::{Columns, ColumnsMut, later};
+use super::columns::{Columns, ColumnsMut, Several, later};
 use super::eliminate::chunk;
 use super::step::{Step, are_plain, products};
 use super::tile::{TILE, TOGETHER, by_several, parts, registers, registers_mut, write};
@@ -85,7 +85,7 @@ impl<T: Float> Push<'_, T> {
                     let products = (&both[0][at..][..TOGETHER], &both[1][at..][..TOGETHER]);
                     let next = later(at, TOGETHER, tiles);
                     let (fetched, written) = ([l, new, tangent], to.together_ahead(next));
-                    let [l, new, tangent] = [l, new, tangent].map(|columns| columns.together(at, first));
+                    let columns_of_l = [l, new, tangent].map(|columns| columns.together(at, first));
                     let mut to = to.together(at, first);
                     for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
                         fetched.iter().for_each(|columns| columns.fetch_together(next, t));
@@ -93,7 +93,7 @@ impl<T: Float> Push<'_, T> {
                             written.iter().for_each(|ahead| ahead.fetch_to_write(t));
                         }
                         for row in (0..TILE).step_by(rows) {
-                            let (entries, tile) = ((&l, &new, &tangent, t * TILE + row), &mut tile[row..]);
+                            let (entries, tile) = ((&columns_of_l, t * TILE + row), &mut tile[row..]);
                             columns::<T, S, R>(
                                 simd,
                                 block,
@@ -130,7 +130,7 @@ impl<T: Float> Push<'_, T> {
                                 (&steps[j], pivots[j]),
                                 (a, da),
                                 (signed, signed_tangents),
-                                (&l[from..], &new[from..], &tangent[from..], (&mut to[from..], past)),
+                                ([&l[from..], &new[from..], &tangent[from..]], &mut to[from..], past),
                                 &mut tile[row..],
                             );
                         }
@@ -144,18 +144,15 @@ impl<T: Float> Push<'_, T> {
     }
 }
 
-/// Rows of V at the steps that are made together.
-type Rows<'a, T> = [&'a [T]; TOGETHER];
-
 /// Steps without an interchange, for the rows of `R` registers, with which the entries of L, L' and the tangent, and the tile, begin.
 #[inline(always)]
 #[allow(clippy::reversed_empty_ranges, reason = "the first of these steps has none before it")]
 fn columns<T: Float, S: Simd, const R: usize>(
     simd: S,
     (steps, pivots): (&[Step<T>], &[(T, T)]),
-    [a, da, signed, signed_tangents]: &[Rows<'_, T>; 4],
+    [a, da, signed, signed_tangents]: &[Several<'_, T>; 4],
     (of_change, of_beta): (&[[T; TOGETHER]], &[[T; TOGETHER]]),
-    (l, new, tangent, from): (&[&[T]; TOGETHER], &[&[T]; TOGETHER], &[&[T]; TOGETHER], usize),
+    ([l, new, tangent], from): (&[Several<'_, T>; 3], usize),
     (to, past): (&mut [&mut [T]; TOGETHER], bool),
     tile: &mut [T],
 ) {
@@ -229,7 +226,7 @@ pub fn column<T: Float, S: Simd, const R: usize>(
     (step, pivots): (&Step<T>, (T, T)),
     (a, da): (&[T], &[T]),
     (signed, signed_tangents): (&[T], &[T]),
-    (l, new, tangent, (to, past)): (&[T], &[T], &[T], (&mut [T], bool)),
+    ([l, new, tangent], to, past): ([&[T]; 3], &mut [T], bool),
     tile: &mut [T],
 ) {
     let zero = T::splat(simd, T::ZERO);
