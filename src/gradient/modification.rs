@@ -1,6 +1,7 @@
 //! A modification by weights of both signs is two of one sign each, one after the other, with a factor in between.
 
-use super::sweep::{Factors, zero};
+use super::pack::zero;
+use super::sweep::Factors;
 use super::tangent::{CotangentsMut, Modified, Tangents};
 use super::tiles::{Extents, Scratch, at_least};
 use crate::cpu::{Cpu, InPlace, Workspace};

@@ -1,7 +1,8 @@
-//! Rows of a panel that a kernel cannot read where they are, packed.
+//! Rows of a panel that a kernel cannot read where they are, packed, and the zeros above the diagonal.
 
 use crate::real::Real;
-use cholupdate_kernels::gradient::tile::TILE;
+use cholupdate_kernels::gradient::tile::{Clear, TILE};
+use cholupdate_kernels::isa::Isa;
 use faer::{ColRef, MatMut, MatRef};
 
 /// Whether the columns of a matrix are contiguous.
@@ -45,6 +46,25 @@ pub(super) fn unpack<T: Real>(from: &[T], mut to: MatMut<'_, T>) {
         match column.as_mut().try_as_col_major_mut() {
             Some(column) => column.as_slice_mut().copy_from_slice(from),
             None => column.iter_mut().zip(from).for_each(|(to, &x)| *to = x),
+        }
+    }
+}
+
+/// Writes zeros, past the caches if so asked and columns are contiguous.
+pub(super) fn clear<T: Real>(to: MatMut<'_, T>, past: bool) {
+    if past && contiguous(to.as_ref()) {
+        T::clear(Isa::detect(), Clear { to });
+    } else {
+        zero(to);
+    }
+}
+
+/// Writes zeros.
+pub(super) fn zero<T: Real>(to: MatMut<'_, T>) {
+    for mut column in to.col_iter_mut() {
+        match column.as_mut().try_as_col_major_mut() {
+            Some(column) => column.as_slice_mut().fill(T::ZERO),
+            None => column.iter_mut().for_each(|x| *x = T::ZERO),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! A modification by columns of V of one sign, differentiated: the schedule over panels.
 
-use super::pack::{contiguous, pack, pack_diagonal, unpack};
+use super::pack::{clear, contiguous, pack, pack_diagonal, unpack};
 use super::parts::{Part, Whole, for_each_part, in_runs};
 use super::tiles::{Extents, GROUP, Scratch};
 use crate::real::Real;
 use cholupdate_kernels::gradient::columns::{Columns, ColumnsMut};
 use cholupdate_kernels::gradient::diagonal::{EliminateDiagonal, PullDiagonal};
 use cholupdate_kernels::gradient::eliminate::Eliminate;
-use cholupdate_kernels::gradient::pull::{Pull, Totals};
+use cholupdate_kernels::gradient::pull::{AddUp, Pull};
 use cholupdate_kernels::gradient::step::{Step, row, signed};
-use cholupdate_kernels::gradient::tile::{MORE_SUMS, TILE};
+use cholupdate_kernels::gradient::tile::TILE;
 use cholupdate_kernels::isa::Isa;
 use core::ops::Range;
 use faer::{MatMut, MatRef};
@@ -27,6 +27,9 @@ pub(super) struct Factors<'a, T> {
 /// Multiply-adds below a diagonal block from which on other threads are woken.
 const WORTH_SHARING: usize = 1 << 18;
 
+/// Bytes of the result from which on it pays to write it past the caches.
+const WORTH_STREAMING: usize = 7 << 20;
+
 impl<T: Real> Factors<'_, T> {
     /// The columns of the panel that begins with column `start`.
     pub fn panel(&self, start: usize) -> Range<usize> {
@@ -38,6 +41,12 @@ impl<T: Real> Factors<'_, T> {
         let Extents { n, k } = self.extents;
         let work = (n - panel.end) * panel.len() * (k + 4);
         if work < WORTH_SHARING { 1 } else { self.threads }
+    }
+
+    /// Whether the result is written past the caches: then what is overwritten is not read first.
+    pub fn past(&self) -> bool {
+        let Extents { n, .. } = self.extents;
+        Isa::detect().streams() && n * n * size_of::<T>() > WORTH_STREAMING
     }
 
     /// The pivots of L and L' in a panel.
@@ -120,7 +129,7 @@ impl<T: Real> Factors<'_, T> {
         scratch: &mut Scratch<'_, T>,
     ) {
         let Self { l, new, extents: Extents { k, .. }, .. } = *self;
-        let (each, diagonal_tile) = (k + MORE_SUMS, panel.start / TILE * self.extents.tile());
+        let diagonal_tile = panel.start / TILE * self.extents.tile();
         let mut steps = [Step::none(); TILE];
         let [a, with_signs, ..] = &mut scratch.coefficients;
         for (j, at) in panel.clone().enumerate() {
@@ -142,14 +151,12 @@ impl<T: Real> Factors<'_, T> {
                 to: MatMut::from_column_major_slice_mut(&mut [], 0, 0),
             },
         );
-        let totals = &mut scratch.totals[..panel.len() * each];
-        totals.fill(T::ZERO);
-        let first = panel.end / (GROUP * TILE);
+        let sums = &mut scratch.all_sums[..panel.len() * self.extents.sums_each::<T>()];
+        sums.fill(T::ZERO);
         if panel.end < self.extents.n {
-            for sums in scratch.sums.chunks_exact(self.extents.sums::<T>()).skip(first) {
-                let work =
-                    Totals { sums: &sums[..panel.len() * self.extents.sums_each::<T>()], k, to: totals };
-                T::add_up(Isa::detect(), work);
+            let first = panel.end / (GROUP * TILE);
+            for of_group in scratch.sums.chunks_exact(self.extents.sums::<T>()).skip(first) {
+                T::add_up(Isa::detect(), AddUp { sums: of_group, to: sums });
             }
         }
         let tile = &mut scratch.state[diagonal_tile..][..self.extents.tile()];
@@ -171,8 +178,8 @@ impl<T: Real> Factors<'_, T> {
             pivots: &mut pivots[..panel.len()],
             to: packed_to,
             tile,
-            totals,
-            sums: scratch.column,
+            sums,
+            totals: scratch.totals,
         };
         T::pull_diagonal(Isa::detect(), work);
         finish_diagonal(packed_to, &pivots[..panel.len()]);
@@ -196,7 +203,7 @@ impl<T: Real> Factors<'_, T> {
             let Part { index, state, sums, packed, mut to } = part;
             let first = index * GROUP * TILE;
             let above = panel.start.saturating_sub(first).min(to.nrows());
-            zero(to.as_mut().subrows_mut(0, above));
+            clear(to.as_mut().subrows_mut(0, above), self.past());
             if !rows.is_empty() {
                 sums[..panel.len() * extents.sums_each::<T>()].fill(T::ZERO);
             }
@@ -216,6 +223,7 @@ impl<T: Real> Factors<'_, T> {
                         true => ColumnsMut::Packed(packed_to),
                         false => ColumnsMut::View(to.as_mut()),
                     },
+                    past: self.past(),
                     state,
                     sums,
                     live: &live,
@@ -255,16 +263,6 @@ pub(super) fn tiles<'a, T>(
 ) -> &'a mut [T] {
     let range = (rows.start - first) / TILE..(rows.end - first).div_ceil(TILE);
     &mut state[range.start * extents.tile()..range.end * extents.tile()]
-}
-
-/// Writes zeros.
-pub(super) fn zero<T: Real>(to: MatMut<'_, T>) {
-    for mut column in to.col_iter_mut() {
-        match column.as_mut().try_as_col_major_mut() {
-            Some(column) => column.as_slice_mut().fill(T::ZERO),
-            None => column.iter_mut().for_each(|x| *x = T::ZERO),
-        }
-    }
 }
 
 /// The first two parts of this length.

@@ -1,8 +1,8 @@
 //! The tangent of a modification by columns of V of one sign: the schedule over panels.
 
-use super::pack::{contiguous, pack_diagonal, unpack};
+use super::pack::{clear, contiguous, pack_diagonal, unpack};
 use super::parts::{Part, Whole, for_each_part, in_runs};
-use super::sweep::{Factors, columns, finish_diagonal, four, square, tiles, zero};
+use super::sweep::{Factors, columns, finish_diagonal, four, square, tiles};
 use super::tiles::{GROUP, Scratch};
 use crate::real::Real;
 use cholupdate_kernels::gradient::columns::ColumnsMut;
@@ -98,7 +98,7 @@ impl<T: Real> Factors<'_, T> {
             let Part { index, state, packed, mut to, .. } = part;
             let first = index * GROUP * TILE;
             let above = panel.start.saturating_sub(first).min(to.nrows());
-            zero(to.as_mut().subrows_mut(0, above));
+            clear(to.as_mut().subrows_mut(0, above), self.past());
             in_runs(rows, in_place, |rows, is_packed| {
                 let state = tiles(state, &rows, first, extents);
                 let [packed_l, packed_new, packed_tangent, packed_to] = four(packed, extents.packed());
@@ -118,6 +118,7 @@ impl<T: Real> Factors<'_, T> {
                         true => ColumnsMut::Packed(packed_to),
                         false => ColumnsMut::View(to.as_mut()),
                     },
+                    past: self.past(),
                     state,
                 };
                 T::push(Isa::detect(), work);

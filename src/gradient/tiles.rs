@@ -48,8 +48,9 @@ impl Extents {
             + self.groups() * (self.sums::<T>() + 4 * self.packed())
             + 4 * self.packed()
             + 4 * TILE * self.k
-            + self.sums_each::<T>()
-            + TILE * (self.k + MORE_SUMS)
+            + self.sums::<T>()
+            + self.k
+            + MORE_SUMS
             + 2 * self.k
     }
 }
@@ -66,9 +67,9 @@ pub(super) struct Scratch<'a, T> {
     pub diagonal: &'a mut [T],
     /// Four numbers for each column of the panel and of V.
     pub coefficients: [&'a mut [T]; 4],
-    /// The sums of one column.
-    pub column: &'a mut [T],
-    /// The sums of all columns of the panel, added up. (TILE × (k + 3))
+    /// The sums of all groups.
+    pub all_sums: &'a mut [T],
+    /// The sums of one column, added up. (k + 2)
     pub totals: &'a mut [T],
     /// Signs of the columns of V, and what the tangents of weights of zero add to them.
     pub signs: &'a mut [T],
@@ -88,8 +89,8 @@ impl<'a, T: Real> Scratch<'a, T> {
         Self {
             state: take(extents.tiles() * extents.tile()),
             sums: take(groups * extents.sums::<T>()),
-            column: take(extents.sums_each::<T>()),
-            totals: take(TILE * (extents.k + MORE_SUMS)),
+            all_sums: take(extents.sums::<T>()),
+            totals: take(extents.k + MORE_SUMS),
             packed: take(groups * 4 * extents.packed()),
             diagonal: take(4 * extents.packed()),
             coefficients: [take(panel), take(panel), take(panel), take(panel)],

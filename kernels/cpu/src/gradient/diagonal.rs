@@ -4,7 +4,7 @@ use super::eliminate;
 use super::pull;
 use super::push;
 use super::step::{Step, row, set_row, signed};
-use super::tile::{MORE_SUMS, TILE};
+use super::tile::{LINE, MORE_SUMS, TILE};
 use crate::number::Float;
 use pulp::{Simd, WithSimd};
 
@@ -76,10 +76,10 @@ pub struct PullDiagonal<'a, T> {
     pub to: &'a mut [T],
     /// (k, 2, TILE)
     pub tile: &'a mut [T],
-    /// The sums of the rows below. (columns × (k + 3))
-    pub totals: &'a mut [T],
-    /// Registers for the sums of one column.
+    /// The sums of the rows below, to which are added those of the block. (columns, k + 2, lanes)
     pub sums: &'a mut [T],
+    /// The sums of one column. (k + 2)
+    pub totals: &'a mut [T],
 }
 
 impl<T: Float> WithSimd for PullDiagonal<'_, T> {
@@ -97,22 +97,21 @@ impl<T: Float> WithSimd for PullDiagonal<'_, T> {
 impl<T: Float> PullDiagonal<'_, T> {
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, simd: S) {
-        let Self { steps, a, signed, k, l, new, cotangent, pivots, to, tile, totals, sums } = self;
+        let Self { steps, a, signed, k, l, new, cotangent, pivots, to, tile, sums, totals } = self;
+        let each = (k + MORE_SUMS) * LINE / size_of::<T>();
         for j in (0..steps.len()).rev() {
             let (step, rows, column) = (&steps[j], j * k..(j + 1) * k, j * TILE..(j + 1) * TILE);
             let (a, signed) = (&a[rows.clone()], &signed[rows]);
             let (kept, live) = (Kept::new(step, j, tile), below(step, j));
             let (l, new, cotangent) = (&l[column.clone()], &new[column.clone()], &cotangent[column.clone()]);
             let to = &mut to[column];
-            let sums = &mut T::registers_mut::<S>(sums)[..k + MORE_SUMS];
-            sums.fill(T::splat(simd, T::ZERO));
+            let sums = T::registers_mut::<S>(&mut sums[j * each..][..each]);
             for at in (0..TILE).step_by(R * T::lanes::<S>()) {
-                let entries = (&l[at..], &new[at..], &cotangent[at..], &mut to[at..]);
+                let entries = ([&l[at..], &new[at..], &cotangent[at..]], &mut to[at..], false);
                 pull::column::<T, S, R>(simd, step, (a, signed), entries, &mut tile[at..], sums, &live[at..]);
             }
             kept.restore(j, tile);
-            let totals = &mut totals[j * (k + MORE_SUMS)..][..k + MORE_SUMS];
-            totals.iter_mut().zip(&*sums).for_each(|(to, &sum)| *to += T::total(simd, sum));
+            totals.iter_mut().zip(&*sums).for_each(|(to, &sum)| *to = T::total(simd, sum));
             pivots[j] = step.pull_row(pivots[j], a, totals);
             set_row(tile, 1, j, &totals[..k]);
         }
@@ -177,7 +176,7 @@ impl<T: Float> PushDiagonal<'_, T> {
                     (step, pivot_tangents[j]),
                     (a, da),
                     (with_signs, with_tangents),
-                    (&l[at..], &new[at..], &tangent[at..], &mut to[at..]),
+                    ([&l[at..], &new[at..], &tangent[at..]], &mut to[at..], false),
                     &mut tile[at..],
                 );
             }

@@ -1,8 +1,8 @@
 //! The kernel that takes V through the columns of a panel: V_i ← V_i − β_i a.
 
-use super::columns::Columns;
-use super::step::Step;
-use super::tile::{TILE, registers, registers_mut};
+use super::columns::{Columns, Several, later};
+use super::step::{Step, are_plain};
+use super::tile::{TILE, TOGETHER, by_several, parts, registers, registers_mut};
 use crate::number::Float;
 use pulp::{Simd, WithSimd};
 
@@ -45,29 +45,74 @@ impl<T: Float> Eliminate<'_, T> {
     fn run<S: Simd, const R: usize>(self, simd: S) {
         let Self { steps, a, k, l, new, state, live } = self;
         let (tile, rows) = (2 * k * TILE, R * T::lanes::<S>());
-        for (c, chunk) in state.chunks_mut(tile * chunk::<T>(k)).enumerate() {
-            let first = c * self::chunk::<T>(k);
-            for (j, (step, a)) in steps.iter().zip(a.chunks_exact(k)).enumerate() {
-                let (next, ahead) =
-                    if j + 1 < steps.len() { (j + 1, first) } else { (0, first + self::chunk::<T>(k)) };
-                let fetched = [l, new].map(|columns| columns.ahead(next, ahead));
-                let (l, new) = (l.column(j, first), new.column(j, first));
-                for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
-                    fetched.iter().for_each(|ahead| ahead.fetch(t));
-                    for at in (0..TILE).step_by(rows) {
-                        let from = t * TILE + at;
-                        column::<T, S, R>(
-                            simd,
-                            step,
-                            a,
-                            (&l[from..], &new[from..]),
-                            &mut tile[at..],
-                            &live[at..],
-                        );
+        let (together, by_several) = (self::chunk::<T>(k), by_several::<S>(k));
+        for (c, chunk) in state.chunks_mut(tile * together).enumerate() {
+            let first = c * together;
+            let tiles = [first, first + chunk.len() / tile];
+            for at in (0..steps.len()).step_by(TOGETHER) {
+                let block = &steps[at..][..TOGETHER];
+                if by_several && are_plain(block) {
+                    let a = parts(&a[at * k..], k);
+                    let next = later(at, TOGETHER, tiles);
+                    let columns_of_l = [l, new].map(|columns| columns.together(at, first));
+                    for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
+                        [l, new].iter().for_each(|columns| columns.fetch_together(next, t));
+                        for row in (0..TILE).step_by(rows) {
+                            let tile = &mut tile[row..];
+                            columns::<T, S, R>(simd, block, a, (&columns_of_l, t * TILE + row), tile);
+                        }
+                    }
+                    continue;
+                }
+                for (j, step) in (at..).zip(block) {
+                    let a = &a[j * k..][..k];
+                    let [next, far] = [1, TOGETHER].map(|by| later(j, by, tiles));
+                    let fetched = [l, new].map(|columns| (columns.ahead(next), columns.ahead(far)));
+                    let (l, new) = (l.column(j, first), new.column(j, first));
+                    for (t, tile) in chunk.chunks_exact_mut(tile).enumerate() {
+                        for (next, far) in fetched {
+                            next.fetch(t);
+                            far.fetch_far(t);
+                        }
+                        for row in (0..TILE).step_by(rows) {
+                            let entries = (&l[t * TILE + row..], &new[t * TILE + row..]);
+                            column::<T, S, R>(simd, step, a, entries, &mut tile[row..], &live[row..]);
+                        }
                     }
                 }
             }
         }
+    }
+}
+
+/// Steps without an interchange, for the rows of `R` registers, with which the tile begins, and these entries of L and L' from one on.
+#[inline(always)]
+fn columns<T: Float, S: Simd, const R: usize>(
+    simd: S,
+    steps: &[Step<T>],
+    a: Several<'_, T>,
+    ([l, new], from): (&[Several<'_, T>; 2], usize),
+    tile: &mut [T],
+) {
+    // Minus β.
+    let mut beta = [[T::splat(simd, T::ZERO); R]; TOGETHER];
+    for j in 0..TOGETHER {
+        let (l, new) = (registers::<T, S, R>(&l[j][from..]), registers::<T, S, R>(&new[j][from..]));
+        let scale = T::splat(simd, -steps[j].scale);
+        for i in 0..R {
+            beta[j][i] = T::vmul(simd, T::vadd(simd, l[i], new[i]), scale);
+        }
+    }
+    for (r, tile) in tile.chunks_mut(2 * TILE).enumerate().take(a[0].len()) {
+        let v = registers_mut::<T, S, R>(tile);
+        let mut left = *v;
+        for j in 0..TOGETHER {
+            let a = T::splat(simd, a[j][r]);
+            for i in 0..R {
+                left[i] = T::mul_add(simd, beta[j][i], a, left[i]);
+            }
+        }
+        *v = left;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The step that eliminates row j of V by column j of L: its numbers, and which column of V it interchanges with that of L.
 
-use super::tile::TILE;
+use super::tile::{TILE, TOGETHER};
 use crate::number::Float;
 
 /// The numbers of one step. With the row a of V:
@@ -77,15 +77,35 @@ pub fn signed<T: Float>(a: &[T], signs: &[T], to: &mut [T]) {
     to.iter_mut().zip(a.iter().zip(signs)).for_each(|(to, (&a, &sign))| *to = sign * a);
 }
 
+/// Whether these steps can be made together: none of them interchanges columns.
+#[inline(always)]
+pub fn are_plain<T>(steps: &[Step<T>]) -> bool {
+    steps.iter().all(|step| step.interchange.is_none())
+}
+
+/// For each step p, the products y_p x_qᵀ with rows of the later steps q of those that are made together.
+#[inline(always)]
+pub fn products<T: Float>(x: &[T], y: &[T], k: usize) -> [[T; TOGETHER]; TILE] {
+    let mut to = [[T::ZERO; TOGETHER]; TILE];
+    let blocks = x.chunks_exact(TOGETHER * k).zip(y.chunks_exact(TOGETHER * k));
+    for ((x, y), to) in blocks.zip(to.chunks_exact_mut(TOGETHER)) {
+        for (p, (y, to)) in y.chunks_exact(k).zip(to).enumerate() {
+            for (x, to) in x.chunks_exact(k).zip(to).skip(p + 1) {
+                *to = x.iter().zip(y).fold(T::ZERO, |sum, (&x, &y)| sum + x * y);
+            }
+        }
+    }
+    to
+}
+
 impl<T: Float> Step<T> {
-    /// The cotangents of the row of V, which replace their sums in `totals` (k + 3), and that of the pivot of L, from the cotangent of
+    /// The cotangents of the row of V, which replace their sums in `totals` (k + 2), and that of the pivot of L, from the cotangent of
     /// the pivot of L'.
     #[inline(always)]
     pub fn pull_row(&self, pivot: T, a: &[T], totals: &mut [T]) -> T {
         let (of_v, more) = totals.split_at_mut(a.len());
-        let through_beta = more[2] * self.scale;
-        let of_alpha = (pivot - more[1] + through_beta) * self.inverse;
-        let mut of_l = more[0] + through_beta + of_alpha * self.l;
+        let of_alpha = (pivot + more[1]) * self.inverse;
+        let mut of_l = more[0] + of_alpha * self.l;
         of_v.iter_mut().zip(a).for_each(|(q, &a)| *q += of_alpha * a);
         if let Some((r, sign)) = self.interchange {
             let other = core::mem::replace(&mut of_v[r], sign * of_l);
