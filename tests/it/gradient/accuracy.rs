@@ -58,23 +58,18 @@ fn larger(x: f64, y: f64) -> f64 {
 }
 
 /// max s_i |x_ij|.
-fn largest(a: &Mat<f64>, scale: impl Fn(usize) -> f64) -> f64 {
+pub fn largest(a: &Mat<f64>, scale: impl Fn(usize) -> f64) -> f64 {
     let entries = a.col_iter().flat_map(|column| column.iter().enumerate());
     entries.map(|(i, x)| x.abs() * scale(i)).fold(0.0, larger)
 }
 
 /// max s_i |Δ_ij|.
-fn difference<T: Real>(found: &Mat<T>, exact: &Mat<f64>, scale: impl Fn(usize) -> f64) -> f64 {
+pub fn difference<T: Real>(found: &Mat<T>, exact: &Mat<f64>, scale: impl Fn(usize) -> f64) -> f64 {
     largest(&Mat::from_fn(exact.nrows(), exact.ncols(), |i, j| found[(i, j)].f64() - exact[(i, j)]), scale)
 }
 
-fn ratio(error: f64, size: f64) -> f64 {
+pub fn ratio(error: f64, size: f64) -> f64 {
     if error == 0.0 { 0.0 } else { error / size }
-}
-
-/// max s_i |Δ_ij| over max s_i |x_ij|.
-pub fn distance<T: Real>(found: &Mat<T>, exact: &Mat<f64>, scale: impl Fn(usize) -> f64) -> f64 {
-    ratio(difference(found, exact, &scale), largest(exact, scale))
 }
 
 /// Tangents, and a cotangent of L', of magnitudes that are those of the rows of L', or one over them.
