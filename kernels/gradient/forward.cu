@@ -1,11 +1,12 @@
 // Forward mode of a modification: the tangent of L' from those of L, V and w. (docs/gradient.md)
 //
 // A matrix of order PANEL_COLS or less has one launch, of `small_push`. Others have, for each stage, that is the columns of V of one sign,
-// `begin_along`, and then for each panel `push_diagonal` and `push_below`; and one launch of `clear_above_tangent`. If columns may have both
-// signs, the first stage computes the factor in between and its tangent, which the second stage reads. Of a matrix whose columns have one
-// sign all is done by the first stage.
+// `begin_along`, and then for each panel `push_diagonal` and `push_below`; and one launch of `clear_above_tangent`. If columns may have
+// both signs, the first stage computes the factor in between and its tangent, which the second stage reads. Of a matrix whose columns have
+// one sign all is done by the first stage.
 //
-// Launch: as in reverse.cu.
+// Launch: x of the grid counts matrices; y of begin_along and clear_above_tangent is any number, of push_below counts blocks of PANEL_COLS
+// rows. Threads as in reverse.cu, with small_push as small_pull.
 #include "gradient/push.cuh"
 #include "gradient/stage.cuh"
 
@@ -18,8 +19,8 @@ struct Forward {
     AlongV<T> along;
     Matrices<T> to;          // n x n, of L'; written, with zeros above the diagonal
     Matrices<T> between, of_between;  // n x n; the factor between the stages, and its tangent
-    // Of all but `small_push`. V and its tangent, between launches (stage.cuh); the steps of a panel, PANEL_COLS for each matrix; ROWS_OF_STEP times
-    // RANK numbers of each.
+    // Of all but `small_push`. V and its tangent, between launches (stage.cuh); the steps of a panel, PANEL_COLS for each matrix;
+    // ROWS_OF_STEP times RANK numbers of each.
     T* v;
     T* dv;
     Step<T>* steps;
@@ -175,4 +176,5 @@ FORWARD(double, f64)
 constexpr int FORWARD_BYTES = sizeof(Forward<double>), FORWARD_BYTES_F32 = sizeof(Forward<float>);
 constexpr int STEP_BYTES = sizeof(Step<double>), STEP_BYTES_F32 = sizeof(Step<float>);
 
-EXPORT_LAYOUT(gradient_forward, PANEL_COLS, MOST_COLUMNS, ROWS_OF_STEP, THREADS, FORWARD_BYTES, FORWARD_BYTES_F32, STEP_BYTES, STEP_BYTES_F32)
+EXPORT_LAYOUT(gradient_forward, PANEL_COLS, MOST_COLUMNS, ROWS_OF_STEP, THREADS, FORWARD_BYTES, FORWARD_BYTES_F32, STEP_BYTES,
+              STEP_BYTES_F32)

@@ -82,7 +82,8 @@ __device__ __forceinline__ void clear_above(const Reverse<T>& all) {
 
 // The steps of a panel, from the kernel that has made them.
 template <class T, int COLUMNS, int LANES>
-__device__ __forceinline__ void fetch_steps(Shared<T, COLUMNS, LANES>& shared, const Reverse<T>& all, const Stage<T>& of, const Panel& panel) {
+__device__ __forceinline__ void fetch_steps(Shared<T, COLUMNS, LANES>& shared, const Reverse<T>& all, const Stage<T>& of,
+                                            const Panel& panel) {
     constexpr int RANK = COLUMNS * LANES;
     const long long first = panel.b * all.of.n + panel.start;
     for (int at = threadIdx.x; at < panel.cols * RANK; at += blockDim.x) shared.a[at] = all.a[first * RANK + at];
@@ -302,4 +303,5 @@ REVERSE(double, f64)
 constexpr int REVERSE_BYTES = sizeof(Reverse<double>), REVERSE_BYTES_F32 = sizeof(Reverse<float>);
 constexpr int STEP_BYTES = sizeof(Step<double>), STEP_BYTES_F32 = sizeof(Step<float>);
 
-EXPORT_LAYOUT(gradient_reverse, PANEL_COLS, MOST_COLUMNS, MORE_SUMS, THREADS, ADDED, REVERSE_BYTES, REVERSE_BYTES_F32, STEP_BYTES, STEP_BYTES_F32)
+EXPORT_LAYOUT(gradient_reverse, PANEL_COLS, MOST_COLUMNS, MORE_SUMS, THREADS, ADDED, REVERSE_BYTES, REVERSE_BYTES_F32, STEP_BYTES,
+              STEP_BYTES_F32)

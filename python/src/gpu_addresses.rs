@@ -182,7 +182,8 @@ fn pull<T: RealScalar>(
     let device = Device::kept(device)?;
     let on = GradientOnGpu { device: &device, stream, signs: signs(sign) };
     let to = To { l: stack(l, what.2), v: stack(v, false), weights: vectors(weights) };
-    // SAFETY: as for a modification.
+    // SAFETY: `cholupdate.torch` gives tensors that are there until the work on the stream is done, as PyTorch's memory of a stream is, a
+    // stream of the device, and working memory of `gradient_scratch_on_gpu` bytes.
     unsafe { on.pull::<T, Error>(&given(what), stack(cotangent, what.2), to, |_| Ok(scratch)) }
 }
 
@@ -195,6 +196,7 @@ fn push<T: RealScalar>(
     let device = Device::kept(device)?;
     let on = GradientOnGpu { device: &device, stream, signs: signs(sign) };
     let along = Along { l: stack(l, what.2), v: stack(v, false), weights: vectors(weights) };
-    // SAFETY: as for a modification.
+    // SAFETY: `cholupdate.torch` gives tensors that are there until the work on the stream is done, as PyTorch's memory of a stream is, a
+    // stream of the device, and working memory of `gradient_scratch_on_gpu` bytes.
     unsafe { on.push::<T, Error>(&given(what), along, stack(to, what.2), |_| Ok(scratch)) }
 }

@@ -223,7 +223,7 @@ impl<T: Real> Factors<'_, T> {
                         true => ColumnsMut::Packed(packed_to),
                         false => ColumnsMut::View(to.as_mut()),
                     },
-                    past: self.past(),
+                    past: self.past() && !is_packed,
                     state,
                     sums,
                     live: &live,

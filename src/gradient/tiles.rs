@@ -90,10 +90,11 @@ impl<'a, T: Real> Scratch<'a, T> {
             state: take(extents.tiles() * extents.tile()),
             sums: take(groups * extents.sums::<T>()),
             all_sums: take(extents.sums::<T>()),
-            totals: take(extents.k + MORE_SUMS),
             packed: take(groups * 4 * extents.packed()),
             diagonal: take(4 * extents.packed()),
             coefficients: [take(panel), take(panel), take(panel), take(panel)],
+            // Last, as these are no multiples of a register.
+            totals: take(extents.k + MORE_SUMS),
             signs: take(extents.k),
             sign_tangents: take(extents.k),
         }

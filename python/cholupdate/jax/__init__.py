@@ -100,8 +100,8 @@ def cholesky_update(
     Notes
     -----
     Forward and reverse mode take O(k n²) operations. The cotangent of the result is read in its triangle only, and that of `l` is zero
-    in the other one. Where the factor does not exist, tangents and cotangents are zero. Second derivatives, all of complex
-    matrices, and on a GPU those for which it is faster are computed by dense formulas in O(n³).
+    in the other one. Where the factor does not exist, tangents and cotangents are zero. Second derivatives, those of
+    complex matrices, and on a GPU those that are faster so, are computed by dense formulas in O(n³).
     """
     name = "cholesky_update"
     if weights is not None and downdate:

@@ -102,8 +102,8 @@ def cholesky_update(
     Notes
     -----
     Reverse and forward mode take O(k n²) operations. The gradient of the result is read in its triangle only, and that of `l` is zero
-    in the other one. Where the factor does not exist, gradients are zero. Second derivatives take O(n³), and on a
-    GPU so do those for which that is faster. In compiled programs forward mode is not available.
+    in the other one. Where the factor does not exist, gradients are zero. Second derivatives, and on a GPU
+    those that are faster so, are computed by dense formulas in O(n³). In compiled programs forward mode is not available.
     """
     name = "cholesky_update"
     if weights is not None and downdate:

@@ -26,6 +26,7 @@ from .._cholupdate import (
 )
 from ._dense import dense_cotangents, dense_tangent
 
+
 def matrices(x: Tensor) -> tuple[Tensor, tuple[int, int, int, int]]:
     """A stack of matrices, and where it is. The tensor lives as long as the call needs its memory."""
     x = x.resolve_conj().reshape(prod(x.shape[:-2]), *x.shape[-2:])

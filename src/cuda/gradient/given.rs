@@ -1,6 +1,6 @@
 //! What the calls take: memory of the caller's, by its addresses.
 
-use super::shape::MOST_COLUMNS;
+use super::shape::{BLOCKS, MOST_COLUMNS, PANEL_COLS};
 use crate::cuda::device::Device;
 use crate::error::Error;
 
@@ -67,12 +67,15 @@ impl RawModification {
     /// # Errors
     /// `OutOfRange`.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let limit = i32::MAX as usize;
         if self.k > MOST_COLUMNS {
             return Err(Error::OutOfRange { argument: "v", rule: "of at most 64 columns" });
         }
-        if self.n > limit || self.count > limit {
-            return Err(Error::OutOfRange { argument: "l", rule: "of less than 2³¹ matrices and rows" });
+        // A block of threads for each block of rows below the first one.
+        if self.n > (BLOCKS + 1) * PANEL_COLS {
+            return Err(Error::OutOfRange { argument: "l", rule: "of at most 4194304 rows" });
+        }
+        if self.count > i32::MAX as usize {
+            return Err(Error::OutOfRange { argument: "l", rule: "of less than 2³¹ matrices" });
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The kernels of derivatives, and how they are launched.
 
 use super::arguments::{Forward, Reverse, Step};
-use super::shape::{MORE_SUMS, MOST_COLUMNS, PANEL_COLS, ROWS_OF_STEP, Shape};
+use super::shape::{BLOCKS, MORE_SUMS, MOST_COLUMNS, PANEL_COLS, ROWS_OF_STEP, Shape};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::module::Module;
@@ -13,8 +13,6 @@ use std::sync::Arc;
 
 const THREADS: usize = 256;
 const ADDED: usize = 32;
-/// The largest second extent of a grid.
-const BLOCKS: usize = 65535;
 
 /// The kernels of one mode, type and shape, on a stream.
 pub(super) struct Kernels {

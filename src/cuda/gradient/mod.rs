@@ -1,7 +1,7 @@
 //! Derivatives of modifications in device memory of the caller's, on a stream of the caller's.
 //!
 //! Libraries that own the memory and the stream, such as JAX and PyTorch, differentiate a modification by these calls. They enqueue
-//! launches and return: nothing waits, nothing is allocated, and a stream may capture them, once the kernels have been loaded by a first
+//! launches and return: nothing waits, no device memory is allocated, and a stream may capture them, once the kernels have been loaded by a first
 //! call. [`cholupdate::gradient`](crate::gradient) has the formulas, the convention, and the same for the CPU.
 //!
 //! A matrix of order 64 or less has one launch in all, with the rest of its batch. A larger one has launches for each panel of 64 columns,
@@ -39,7 +39,8 @@ use crate::scalar::RealScalar;
 /// The number of bytes of working memory of [`modify_vjp`].
 ///
 /// # Cost
-/// 3 n k scalars for each matrix, twice as many and 2 n² with weights in device memory; at n ≤ 64 these 2 n² alone.
+/// For n > 64, 2 n (k + r) + 11 n scalars for each matrix, about, with r the least of 1, 4, 16 and 64 that is not less than k. With weights
+/// in device memory, and k > 1, n (2 k + r) + 9 n more and 2 n²; at n ≤ 64 these 2 n² alone.
 #[must_use]
 pub fn vjp_scratch_bytes<T: RealScalar>(of: &RawModification) -> u64 {
     reverse::scratch_bytes::<T>(of)
@@ -48,7 +49,8 @@ pub fn vjp_scratch_bytes<T: RealScalar>(of: &RawModification) -> u64 {
 /// The number of bytes of working memory of [`modify_jvp`].
 ///
 /// # Cost
-/// 2 n k scalars for each matrix, and 2 n² with weights in device memory; at n ≤ 64 these 2 n² alone.
+/// For n > 64, 2 n k + 192 r + 576 scalars for each matrix, about, with r as in [`vjp_scratch_bytes`]. With weights in device memory, and
+/// k > 1, 2 n² more; at n ≤ 64 these 2 n² alone.
 #[must_use]
 pub fn jvp_scratch_bytes<T: RealScalar>(of: &RawModification) -> u64 {
     forward::scratch_bytes::<T>(of)
@@ -60,7 +62,8 @@ pub fn jvp_scratch_bytes<T: RealScalar>(of: &RawModification) -> u64 {
 /// In [`RawModification`] and [`RawCotangents`]; the cotangent of L' (n × n), of which the lower triangle is read.
 ///
 /// # Errors
-/// `OutOfRange` for more than [`MOST_COLUMNS`] columns of V; `Device`. Numbers are not looked at: a pivot that is not positive makes NaN.
+/// `OutOfRange` for more than [`MOST_COLUMNS`] columns of V, or more than 4194304 rows; `Device`. Numbers are not looked at: a pivot of 0 in
+/// L' makes infinities or NaN.
 ///
 /// # Cost
 /// 6 k n² flops; with weights of both signs 14 k n². For n > 64, five launches for each 64 columns, and ten with weights in device
@@ -79,7 +82,7 @@ pub unsafe fn modify_vjp<T: RealScalar>(
     cotangent: RawMatrices,
     to: &RawCotangents,
 ) -> Result<(), Error> {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: the contract of this call is that of `enqueue`.
     keeping_current_context(|| unsafe { reverse::enqueue::<T>(on, of, cotangent, to) })
 }
 
@@ -106,6 +109,6 @@ pub unsafe fn modify_jvp<T: RealScalar>(
     along: &RawTangents,
     to: RawMatrices,
 ) -> Result<(), Error> {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: the contract of this call is that of `enqueue`.
     keeping_current_context(|| unsafe { forward::enqueue::<T>(on, of, along, to) })
 }

@@ -4,6 +4,8 @@
 pub const MOST_COLUMNS: usize = 64;
 /// Columns of a panel, and rows of a block of threads.
 pub(super) const PANEL_COLS: usize = 64;
+/// The largest second extent of a grid.
+pub(super) const BLOCKS: usize = 65535;
 pub(super) const MORE_SUMS: usize = 2;
 pub(super) const ROWS_OF_STEP: usize = 3;
 

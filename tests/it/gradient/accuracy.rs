@@ -8,7 +8,7 @@
 //! ```
 //!
 //! where what stands on the right is the largest of some cotangents of L', or tangents, of the same magnitudes: a derivative along one of
-//! them may be as small as one likes, and is then the difference of far larger numbers for any algorithm.
+//! them may be as small as one likes, and is then the difference of far larger numbers, whose rounding it has.
 
 use super::reference::Exact;
 use super::{Along, dual, inner, triangle};
@@ -136,7 +136,7 @@ pub const SHAPES: [(usize, usize); 15] = [
     (60, 20),
 ];
 
-/// Holds problems of all shapes to `limit`.
+/// Problems of some shapes, and the modes of an engine.
 struct Held<'a, M> {
     modes: &'a M,
     shapes: &'a [(usize, usize)],
@@ -233,7 +233,7 @@ fn signs_that_cancel() {
         let problem = Problem::<f64>::cancelling(30, pairs, 0.1, seed);
         let found = errors(&OnCpu, &problem, seed);
         println!("{pairs} pairs: {found:.1?}");
-        assert!(found.iter().all(|&error| error < 50.0), "{found:?}");
+        assert!(found.iter().all(|&error| error < 15.0), "{found:?}");
     }
 }
 

@@ -112,7 +112,7 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn any_layout_has_the_same_bits() {
-    for (n, k) in [(9, 2), (33, 1), (300, 3)] {
+    for (n, k) in [(9, 2), (33, 1), (300, 3), (100, 9), (970, 8)] {
         for kind in [Kind::Up, Kind::Mixed] {
             let case = Case::<f64>::new(n, k, kind);
             let workspace = &mut GradientWorkspace::new();

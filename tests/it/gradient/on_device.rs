@@ -151,9 +151,10 @@ impl There {
         let ok = flags.as_ref().map(|flags| RawVectors { address: flags.0, vector: 1 });
         let of = RawModification { count, n, k, l, l_new, v, weights, ok };
 
-        let [square, tangent] = [(); 2].map(|()| Memory::new(count * n * n * size_of::<T>()));
-        let columns = Memory::new(count * n * k * size_of::<T>());
-        let of_weights = Memory::new(count * k * size_of::<T>());
+        // So that what is not written is found.
+        let nan = |len: usize| Memory::holding(&vec![T::of(f64::NAN); len]);
+        let [square, tangent] = [(); 2].map(|()| nan(count * n * n));
+        let (columns, of_weights) = (nan(count * n * k), nan(count * k));
         let to = RawCotangents {
             l: place(order, square.0, n, n),
             v: place(order, columns.0, n, k),
