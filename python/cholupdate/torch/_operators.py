@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -84,11 +83,6 @@ def queue(l: Tensor, sign: int, scratch: Tensor) -> tuple[int, int, int, int]:
     return l.get_device(), torch.cuda.current_stream(l.device).cuda_stream, sign, scratch.data_ptr()
 
 
-@lru_cache(maxsize=256)
-def scratch_bytes(dtype: str, shape: tuple[int, int, int], device: int, sign: int) -> int:
-    return scratch_on_gpu(dtype, shape, device, sign)
-
-
 def enqueue(
     of: tuple[str, tuple[int, int, int]],
     given: tuple[Tensor, Tensor, Tensor],
@@ -103,7 +97,7 @@ def enqueue(
     device, stream = l.get_device(), torch.cuda.current_stream(l.device).cuda_stream
     (l, of_l), (v, of_v), (w, of_w) = by_columns(l), matrices(v), vectors(w)
     # It belongs to the stream, so that work in flight may use it after the call.
-    scratch = l.new_empty(scratch_bytes(*of, device, sign), dtype=torch.uint8)
+    scratch = l.new_empty(scratch_on_gpu(*of, device, sign), dtype=torch.uint8)
     to, ok = (x.data_ptr() for x in results)
     modify_on_gpu(*of, device, stream, sign, of_l, of_v, of_w, to, ok, scratch.data_ptr(), nan)
 
