@@ -91,13 +91,14 @@ fn bytes<T>(plan: &Plan) -> usize {
     (plan.rows - plan.start) * (plan.rows - plan.start) * size_of::<T>()
 }
 
+/// Bytes of a result from which on it may pay to write it past the caches.
+pub(crate) const WORTH_STREAMING: usize = 7 << 20;
+
 /// Whether to write the new L past the caches: if it is in other memory than the old one, laid out in cache lines. Then the
 /// lines that are overwritten are not read first, for which each store would wait. With few columns of V it is better for the
 /// next sweep to find L in the caches, if it fits; with more columns, arithmetic hides the time to read L.
 #[inline]
 pub(crate) fn stream<T>(isa: Isa, l: &Entries<T>, plan: &Plan, rank: usize) -> bool {
-    /// Bytes from which on it pays.
-    const WORTH_STREAMING: usize = 7 << 20;
     const HIDES: usize = 8;
     let line = 64;
     let apart = !l.dst.is_null() && l.dst.cast_const() != l.src;

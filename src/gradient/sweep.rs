@@ -3,6 +3,7 @@
 use super::pack::{clear, contiguous, pack, pack_diagonal, unpack};
 use super::parts::{Part, Whole, for_each_part, in_runs};
 use super::tiles::{Extents, GROUP, Scratch};
+use crate::cpu::tuning::WORTH_STREAMING;
 use crate::real::Real;
 use cholupdate_kernels::gradient::columns::{Columns, ColumnsMut};
 use cholupdate_kernels::gradient::diagonal::{EliminateDiagonal, PullDiagonal};
@@ -26,9 +27,6 @@ pub(super) struct Factors<'a, T> {
 
 /// Multiply-adds below a diagonal block from which on other threads are woken.
 const WORTH_SHARING: usize = 1 << 18;
-
-/// Bytes of the result from which on it pays to write it past the caches.
-const WORTH_STREAMING: usize = 7 << 20;
 
 impl<T: Real> Factors<'_, T> {
     /// The columns of the panel that begins with column `start`.

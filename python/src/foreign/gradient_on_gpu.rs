@@ -64,11 +64,7 @@ impl GradientOnGpu<'_> {
 
     fn modification<T>(&self, given: &Given<T>) -> RawModification {
         let (n, k) = given.extents;
-        let weights = match self.signs {
-            Signs::Plus => RawWeights::Plus,
-            Signs::Minus => RawWeights::Minus,
-            _ => RawWeights::Each(raw_vectors(given.weights)),
-        };
+        let weights = weights_of(self.signs, raw_vectors(given.weights));
         RawModification {
             count: given.count,
             n,
@@ -94,14 +90,18 @@ pub fn scratch_bytes<T: RealScalar>(
     forward: bool,
 ) -> usize {
     let none = RawMatrices { address: 0, matrix: 0, row: 0, column: 0 };
-    let weights = match signs {
-        Signs::Plus => RawWeights::Plus,
-        Signs::Minus => RawWeights::Minus,
-        _ => RawWeights::Each(RawVectors { address: 0, vector: 0 }),
-    };
+    let weights = weights_of(signs, RawVectors { address: 0, vector: 0 });
     let of = RawModification { count, n, k, l: none, l_new: none, v: none, weights, ok: None };
     let bytes = if forward { jvp_scratch_bytes::<T>(&of) } else { vjp_scratch_bytes::<T>(&of) };
     bytes as usize
+}
+
+fn weights_of(signs: Signs, each: RawVectors) -> RawWeights {
+    match signs {
+        Signs::Plus => RawWeights::Plus,
+        Signs::Minus => RawWeights::Minus,
+        _ => RawWeights::Each(each),
+    }
 }
 
 fn raw<T>(stack: Stack<T>) -> RawMatrices {

@@ -118,7 +118,7 @@ impl<T: Float> Pull<'_, T> {
 /// Steps without an interchange, for the rows of `R` registers, with which the entries of L, L' and the cotangent, and the tile,
 /// begin.
 #[inline(always)]
-#[allow(clippy::reversed_empty_ranges, reason = "the last of these steps has none behind it")]
+#[allow(clippy::reversed_empty_ranges, reason = "no step follows the last one")]
 fn columns<T: Float, S: Simd, const R: usize>(
     simd: S,
     steps: &[Step<T>],

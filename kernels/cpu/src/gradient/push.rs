@@ -146,7 +146,7 @@ impl<T: Float> Push<'_, T> {
 
 /// Steps without an interchange, for the rows of `R` registers, with which the entries of L, L' and the tangent, and the tile, begin.
 #[inline(always)]
-#[allow(clippy::reversed_empty_ranges, reason = "the first of these steps has none before it")]
+#[allow(clippy::reversed_empty_ranges, reason = "no step precedes the first one")]
 fn columns<T: Float, S: Simd, const R: usize>(
     simd: S,
     (steps, pivots): (&[Step<T>], &[(T, T)]),
