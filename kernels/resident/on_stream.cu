@@ -9,9 +9,6 @@
 //
 // `finish`, after the last launch: whether L' exists, and what is written in its place if it does not.
 //
-// `finish_batch`, after the kernels of a batch (batch/modify_*.cu, again.cu, read.cu): the same for each of its matrices, and zeros above
-// the diagonal.
-//
 // Shapes: in the structures below; column-major. Launch: blocks of 256 threads; `prepare` at least one block of the third
 // kind, the others any number.
 #include "common/inverse.cuh"
@@ -160,51 +157,15 @@ __device__ __forceinline__ void finish(const Completion<T>& all) {
             all.to[j * all.n + i] = is_nan ? zero / zero : from[j * stride + i];
 }
 
-template <class T>
-struct BatchCompletion {
-    const T* l;  // entry (i, j), i >= j, of matrix b at l + b * l_matrix + j * n + i; read
-    long long l_matrix;
-    T* to;              // n x n each, packed; written, but for the lower triangle of an L' that exists
-    unsigned char* ok;  // whether L' exists; written
-    const int* status;  // 0 for a matrix that has been modified; read
-    long long count;
-    int n;
-    int nan;  // as above
-};
-
-template <class T>
-__device__ __forceinline__ void finish_batch(const BatchCompletion<T>& all) {
-    const int n = all.n;
-    for (long long b = blockIdx.x; b < all.count; b += gridDim.x) {
-        const T* const l = all.l + b * all.l_matrix;
-        T* const to = all.to + b * n * n;
-        bool is_bad = all.status[b] != 0;
-        for (int j = threadIdx.x; j < n; j += THREADS) is_bad = is_bad || !(l[j * (n + 1)] > T(0));
-        const bool broken = __syncthreads_or(is_bad);
-        if (threadIdx.x == 0) all.ok[b] = !broken;
-        const T zero = T(0);
-        for (int at = threadIdx.x; at < n * n; at += THREADS) {
-            if (at % n < at / n)
-                to[at] = zero;
-            else if (broken)
-                to[at] = all.nan ? zero / zero : l[at];
-        }
-    }
-}
-
 #define ON_STREAM(T, NAME)                                                                                   \
     extern "C" __global__ void __launch_bounds__(THREADS) prepare_##NAME(const Preparation<T> all) {         \
         prepare(all);                                                                                        \
     }                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(THREADS) finish_##NAME(const Completion<T> all) { finish(all); } \
-    extern "C" __global__ void __launch_bounds__(THREADS) finish_batch_##NAME(const BatchCompletion<T> all) { \
-        finish_batch(all);                                                                                   \
-    }
+    extern "C" __global__ void __launch_bounds__(THREADS) finish_##NAME(const Completion<T> all) { finish(all); }
 
 ON_STREAM(float, f32)
 ON_STREAM(double, f64)
 
-constexpr int PREPARATION_BYTES = sizeof(Preparation<double>), COMPLETION_BYTES = sizeof(Completion<double>),
-              BATCH_COMPLETION_BYTES = sizeof(BatchCompletion<double>);
+constexpr int PREPARATION_BYTES = sizeof(Preparation<double>), COMPLETION_BYTES = sizeof(Completion<double>);
 
-EXPORT_LAYOUT(on_stream, PANEL_COLS, THREADS, WHOLE, PREPARATION_BYTES, COMPLETION_BYTES, BATCH_COMPLETION_BYTES)
+EXPORT_LAYOUT(on_stream, PANEL_COLS, THREADS, WHOLE, PREPARATION_BYTES, COMPLETION_BYTES)

@@ -579,7 +579,7 @@ def modify_on_gpu(
     device: int,
     stream: int,
     sign: int,
-    l: _Vectors,
+    l: _Matrices,
     v: _Matrices,
     weights: _Vectors,
     to: int,

@@ -45,8 +45,8 @@ pub fn scratch_on_gpu(
     without_gil(py, || bytes(shape, device, signs(sign))).map_err(|error| exception(py, error))
 }
 
-/// Enqueues the computation of L' of each matrix. `shape` is (matrices, n, k). L and `to` are lower triangular by columns, without gaps;
-/// `ok` has one byte for each matrix.
+/// Enqueues the computation of L' of each matrix. `shape` is (matrices, n, k). L and `to` are lower triangular, without gaps, L by columns
+/// or, where `StreamModification::takes_rows`, by rows, and `to` by columns; `ok` has one byte for each matrix.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "what describes the tensors of a call")]
 pub fn modify_on_gpu(
@@ -56,7 +56,7 @@ pub fn modify_on_gpu(
     device: usize,
     stream: u64,
     sign: i32,
-    l: Rows,
+    l: Matrices,
     v: Matrices,
     weights: Rows,
     to: usize,
@@ -79,7 +79,7 @@ struct Enqueued {
     device: usize,
     stream: u64,
     signs: Signs,
-    l: Rows,
+    l: Matrices,
     v: Matrices,
     weights: Rows,
     to: usize,
@@ -91,15 +91,15 @@ struct Enqueued {
 impl Enqueued {
     fn enqueue<T: RealScalar>(&self) -> Result<(), Error> {
         let (count, n, k) = self.shape;
-        let (l, each) = self.l;
         let modify = ModifyOnGpu::<T> {
             device: &Device::kept(self.device)?,
             shape: [count, n, k],
             signs: self.signs,
-            l: stack((l, each.cast_signed(), 1, n.cast_signed()), false),
+            l: stack(self.l, false),
             v: stack(self.v, false),
             weights: vectors(self.weights),
             to: self.to as *mut T,
+            to_by_rows: false,
             ok: self.ok as *mut u8,
             nan: self.nan,
         };

@@ -211,15 +211,19 @@ def problem(n: int, k: int, count: int, dtype: Any) -> tuple[Array, Array]:
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(("n", "k", "count"), [(1, 1, 1), (64, 3, 1), (65, 17, 2), (130, 2, 3)])
-def test_the_call_of_xla(driver: Driver, n: int, k: int, count: int, dtype: Any) -> None:
+@pytest.mark.parametrize(
+    ("n", "k", "count", "upper"),
+    [(1, 1, 1, True), (1, 1, 1, False), (64, 3, 1, True), (65, 17, 2, True), (65, 17, 2, False), (7, 2, 3, False), (130, 2, 3, True)],
+)
+def test_the_call_of_xla(driver: Driver, n: int, k: int, count: int, upper: bool, dtype: Any) -> None:
     number = F64 if dtype == np.float64 else F32
     handler = extension.xla_handlers_on_cuda()["cholupdate_modify"]
     l, v = problem(n, k, count, dtype)
     v[-1] *= 1e4 if count > 1 else 1
     stream = Stream(driver)
     xla = Xla(driver, stream)
-    given = [put(driver, l, order="F"), put(driver, v, order="C"), put(driver, np.ones(k, dtype))]
+    order = "F" if upper else "C"
+    given = [put(driver, l, order=order), put(driver, v, order="C"), put(driver, np.ones(k, dtype))]
     to, ok = put(driver, np.full((count, n, n), 7, dtype), order="C"), put(driver, np.full(count, 9, np.int8))
     lead = () if count == 1 else (count,)
     one = () if count == 1 else (1,)
@@ -228,13 +232,13 @@ def test_the_call_of_xla(driver: Driver, n: int, k: int, count: int, dtype: Any)
     results = [buffer(to, (*lead, n, n), number), buffer(ok, lead, BOOL)]
     driver.unbind()
     before = driver.current()
-    assert xla.call(handler, arguments, results, nan=False, plus=False, minus=True, upper=True) == 0, xla.messages
+    assert xla.call(handler, arguments, results, nan=False, plus=False, minus=True, upper=upper) == 0, xla.messages
     assert driver.current() == before and not xla.live
     driver.bind()
     stream.synchronize()
     expected_ok = [1] * (count - 1) + [1 if count == 1 else 0]
     assert ok.numpy().tolist() == expected_ok
-    found = np.swapaxes(to.numpy(), -1, -2)
+    found = np.swapaxes(to.numpy(), -1, -2) if upper else to.numpy()
     for b in range(count):
         expected = by_the_class(l, v[b], down=True) if expected_ok[b] else l
         if count == 1 or not expected_ok[b]:
@@ -250,11 +254,15 @@ def test_what_xla_refuses_is_returned_to_it(driver: Driver) -> None:
     given = [put(driver, x) for x in (l, v[0], np.ones(2), l, np.zeros(1, np.int8))]
     arguments = [buffer(x, shape, F64) for x, shape in zip(given, [(8, 8), (8, 2), (2,)], strict=False)]
     results = [buffer(given[3], (8, 8), F64), buffer(given[4], (), BOOL)]
-    flags = {"nan": False, "plus": True, "minus": False}
+    flags = {"nan": False, "plus": True, "minus": False, "upper": True}
     assert Xla(driver, stream, lacks_memory=True).call(handler, arguments, results, **flags) == 99
     xla = Xla(driver, stream)
     assert xla.call(handler, arguments, results, nan=False) == 77
     assert xla.messages == ["cholupdate: an attribute is missing"]
+    by_rows = Xla(driver, stream)
+    assert by_rows.call(handler, arguments, results, **flags | {"upper": False}) == 77
+    assert by_rows.messages == ["cholupdate: matrices of this order and number have to be by columns"] and not by_rows.live
+    driver.bind()
     xla.api.size = 64
     assert xla.call(handler, arguments, results, **flags) == 77
     assert xla.messages[1:] == ["cholupdate: XLA has no functions for memory of a device"]
@@ -279,7 +287,7 @@ def test_the_call_of_pytorch(driver: Driver, sign: int) -> None:
         0,
         stream.ptr,
         sign,
-        (given.memory.address, 0),
+        (given.memory.address, 0, 1, n),
         (columns.memory.address, 0, k, 1),
         (weights.memory.address, 0),
         to.memory.address,

@@ -58,6 +58,7 @@ pub(super) static BATCH_APPEND: Ptx = ptx!("batch_append.compute_80.ptx");
 pub(super) static BATCH_APPEND_AGAIN: Ptx = ptx!("batch_append_again.compute_80.ptx");
 pub(super) static BATCH_BEGIN: Ptx = ptx!("batch_begin.compute_80.ptx");
 pub(super) static BATCH_COPIES: Ptx = ptx!("batch_copies.compute_80.ptx");
+pub(super) static BATCH_EXCHANGE: Ptx = ptx!("batch_exchange.compute_80.ptx");
 pub(super) static BATCH_MODIFY_BLOCK: Ptx = ptx!("batch_modify_block.compute_80.ptx");
 pub(super) static BATCH_MODIFY_LANES_F32: Ptx = ptx!("batch_modify_lanes_f32.compute_80.ptx");
 pub(super) static BATCH_MODIFY_LANES_F64: Ptx = ptx!("batch_modify_lanes_f64.compute_80.ptx");

@@ -281,6 +281,21 @@ impl Stream {
             .map_err(failed("setting memory of the device"))
     }
 
+    /// Sets all entries to this number.
+    ///
+    /// # Safety
+    /// As [`clear`](Self::clear).
+    pub unsafe fn fill_words(&self, at: DeviceSlice<'_, i32>, word: i32) -> Result<(), Error> {
+        if at.len() == 0 {
+            return Ok(());
+        }
+        let stream = self.bound()?;
+        // SAFETY: the caller guarantees the memory.
+        unsafe { sys::cuMemsetD32Async(at.address(), word.cast_unsigned(), at.len(), stream) }
+            .result()
+            .map_err(failed("setting memory of the device"))
+    }
+
     /// Orders later work on this stream after the work before the last record of `event`. The host does not wait.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
         let stream = self.bound()?;

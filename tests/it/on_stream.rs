@@ -21,11 +21,19 @@ struct Given<T> {
     v: Vec<Mat<T>>,
     weights: Vec<Vec<T>>,
     by_rows: bool,
+    /// L, and L'.
+    squares_by_rows: [bool; 2],
 }
 
 impl<T: Real> Given<T> {
     fn one(l: &Mat<T>, v: &Mat<T>, weights: &[T]) -> Self {
-        Self { l: vec![l.clone()], v: vec![v.clone()], weights: vec![weights.to_vec()], by_rows: false }
+        Self {
+            l: vec![l.clone()],
+            v: vec![v.clone()],
+            weights: vec![weights.to_vec()],
+            by_rows: false,
+            squares_by_rows: [false; 2],
+        }
     }
 
     fn shape(&self) -> [usize; 3] {
@@ -58,9 +66,10 @@ fn there<T: Real>(device: &Device, matrices: impl Iterator<Item = Mat<T>>) -> De
 fn modified<T: Real>(device: &Device, given: &Given<T>, signs: Signs, nan: bool) -> Vec<(Mat<T>, bool)> {
     let [count, n, k] = given.shape();
     let garbage = |l: &Mat<T>| Mat::from_fn(n, n, |i, j| if i < j { T::of(f64::NAN) } else { l[(i, j)] });
-    let columns = |v: &Mat<T>| if given.by_rows { v.transpose().to_owned() } else { v.clone() };
-    let l = there(device, given.l.iter().map(garbage));
-    let v = there(device, given.v.iter().map(columns));
+    let turned = |a: Mat<T>, by_rows: bool| if by_rows { a.transpose().to_owned() } else { a };
+    let [l_by_rows, to_by_rows] = given.squares_by_rows;
+    let l = there(device, given.l.iter().map(|l| turned(garbage(l), l_by_rows)));
+    let v = there(device, given.v.iter().map(|v| turned(v.clone(), given.by_rows)));
     let weights = there(device, given.weights.iter().map(|w| Mat::from_fn(k, 1, |r, _| w[r])));
     let modification = StreamModification::<T>::new(device, [count, n, k], signs).unwrap();
     let words = modification.scratch_bytes().div_ceil(8);
@@ -70,11 +79,13 @@ fn modified<T: Real>(device: &Device, given: &Given<T>, signs: Signs, nan: bool)
     let operands = StreamOperands {
         l: l.view().address(),
         l_matrix: n * n,
+        l_by_rows,
         v: v.view().address(),
         v_strides: if given.by_rows { [n * k, k, 1] } else { [n * k, 1, n] },
         weights: weights.view().address(),
         weights_matrix: k,
         to: to.view().address(),
+        to_by_rows,
         ok: ok.view().address(),
         nan,
     };
@@ -89,7 +100,7 @@ fn modified<T: Real>(device: &Device, given: &Given<T>, signs: Signs, nan: bool)
     let bytes: Vec<u8> = (0..ok.nrows()).flat_map(|word| ok[(word, 0)].to_bits().to_le_bytes()).collect();
     let one = |matrix: usize| {
         assert!(bytes[matrix] <= 1, "not written");
-        (to.as_ref().subcols(matrix * n, n).to_owned(), bytes[matrix] == 1)
+        (turned(to.as_ref().subcols(matrix * n, n).to_owned(), to_by_rows), bytes[matrix] == 1)
     };
     (0..count).map(one).collect()
 }
@@ -189,6 +200,7 @@ fn spoilt<T: Real>(engine: &Resident, device: &Device, n: usize) {
         v: problems.iter().map(|one| one.v.clone()).collect(),
         weights: vec![vec![T::of(1.0); k]; 3],
         by_rows: true,
+        squares_by_rows: [false; 2],
     };
     type Spoil<T> = (&'static str, fn(&mut Given<T>));
     let spoils: [Spoil<T>; 8] = [
@@ -247,6 +259,81 @@ fn a_factor_that_does_not_exist_is_told_and_leaves_the_others_alone() {
     }
 }
 
+/// Several matrices by rows and by columns, of which one has no factor.
+fn side_by_side<T: Real>(device: &Device, (count, n, k): (usize, usize, usize)) {
+    let problems: Vec<_> =
+        (0..count).map(|b| Problem::<T>::feasible(n, k, Kind::Up, 0.3, 200 + b as u64)).collect();
+    let mut given = Given {
+        l: problems.iter().map(|one| one.l.clone()).collect(),
+        v: problems.iter().map(|one| one.v.clone()).collect(),
+        weights: problems.iter().map(|one| one.weights.clone()).collect(),
+        by_rows: false,
+        squares_by_rows: [false; 2],
+    };
+    let bad = count - 1;
+    given.l[bad][(n - 1, n - 1)] = T::of(-1.0);
+    for squares_by_rows in [[false, false], [false, true], [true, false], [true, true]] {
+        given.squares_by_rows = squares_by_rows;
+        for (b, (found, ok)) in modified(device, &given, Signs::Plus, false).into_iter().enumerate() {
+            let what = format!("n {n}, k {k}, matrix {b} of {count}, by rows {squares_by_rows:?}");
+            assert_eq!(ok, b != bad, "{what}");
+            let expected = match b == bad {
+                true => given.l[b].clone(),
+                false => by_the_batch(device, &given.l[b], &given.v[b]),
+            };
+            assert_eq!(bits(found.as_ref()), bits(lower(&expected).as_ref()), "{what}");
+        }
+    }
+}
+
+#[test]
+fn small_matrices_are_by_rows_or_by_columns() {
+    let Some((_turn, _)) = resident() else { return };
+    let device = device().unwrap();
+    for shape in [
+        (33, 1, 1),
+        (70, 3, 2),
+        (34, 4, 0),
+        (33, 7, 5),
+        (64, 8, 1),
+        (3, 9, 2),
+        (2, 16, 4),
+        (3, 17, 1),
+        (2, 32, 3),
+        (2, 33, 0),
+        (3, 65, 2),
+        (2, 256, 1),
+    ] {
+        side_by_side::<f64>(&device, shape);
+        side_by_side::<f32>(&device, shape);
+    }
+    // Others are by columns.
+    let modification = StreamModification::<f64>::new(&device, [2, 257, 1], Signs::Plus).unwrap();
+    assert!(!modification.takes_rows());
+    let [l, to, v] = [257 * 257 * 2 + 1, 257 * 257 * 2, 257 * 2]
+        .map(|entries| DeviceMatrix::from_host(&device, &Mat::<f64>::zeros(entries, 1)).unwrap());
+    let words = modification.scratch_bytes().div_ceil(8);
+    let scratch = DeviceMatrix::from_host(&device, &Mat::<f64>::zeros(words, 1)).unwrap();
+    for by_rows in [[true, false], [false, true]] {
+        let operands = StreamOperands {
+            l: l.view().address(),
+            l_matrix: 257 * 257,
+            l_by_rows: by_rows[0],
+            v: v.view().address(),
+            v_strides: [257, 1, 257],
+            weights: 0,
+            weights_matrix: 0,
+            to: to.view().address(),
+            to_by_rows: by_rows[1],
+            ok: l.view().address() + 257 * 257 * 16,
+            nan: false,
+        };
+        // SAFETY: the default stream, and memory that exists; nothing is enqueued.
+        let refused = unsafe { modification.enqueue(0, &operands, scratch.view().address()) }.unwrap_err();
+        assert!(refused.to_string().contains("by columns"), "{refused}");
+    }
+}
+
 #[test]
 fn more_sweeps_than_a_launch_has_meet_the_contract() {
     let Some((_turn, engine)) = resident() else { return };
@@ -276,11 +363,13 @@ fn nothing_is_done_for_matrices_without_entries() {
         let operands = StreamOperands {
             l: 0,
             l_matrix: 0,
+            l_by_rows: false,
             v: 0,
             v_strides: [0; 3],
             weights: 0,
             weights_matrix: 0,
             to: 0,
+            to_by_rows: false,
             ok: ok.view().address(),
             nan: false,
         };

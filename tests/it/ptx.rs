@@ -21,12 +21,13 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 50] = [
+const MADE: [(&str, &str, &[&str]); 51] = [
     ("ptx/batch_again.compute_80.ptx", "batch/again.cu", &[]),
     ("ptx/batch_append.compute_80.ptx", "batch/append.cu", &[]),
     ("ptx/batch_append_again.compute_80.ptx", "batch/append_again.cu", &[]),
     ("ptx/batch_begin.compute_80.ptx", "batch/begin.cu", &[]),
     ("ptx/batch_copies.compute_80.ptx", "batch/copies.cu", &[]),
+    ("ptx/batch_exchange.compute_80.ptx", "batch/exchange.cu", &[]),
     ("ptx/batch_modify_block.compute_80.ptx", "batch/modify_block.cu", &[]),
     ("ptx/batch_modify_lanes_f32.compute_80.ptx", "batch/modify_lanes.cu", &["-DONLY_F32"]),
     ("ptx/batch_modify_lanes_f64.compute_80.ptx", "batch/modify_lanes.cu", &["-DONLY_F64"]),

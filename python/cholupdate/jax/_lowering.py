@@ -69,17 +69,23 @@ def is_divided(context: Any) -> bool:
     return isinstance(mesh, mlir.ShardingContext) and mesh.num_devices > 1
 
 
-# The largest order of matrices of a batch that are processed side by side, in any layout at the same speed.
+# The largest order of matrices of a batch that are processed side by side on the CPU, in any layout at the same speed.
 MOST_SIDE_BY_SIDE = 96
 
 
 def lowering(
-    primitive: Any, owns: Sequence[int], squares: tuple[Sequence[int], Sequence[int]], *, in_place: bool, on_gpu: bool = False
+    primitive: Any,
+    owns: Sequence[int],
+    squares: tuple[Sequence[int], Sequence[int]],
+    *,
+    in_place: bool,
+    on_gpu: bool = False,
+    most_side_by_side: int = MOST_SIDE_BY_SIDE,
 ) -> Any:
     """The lowering rule of a primitive, of which these operands and results are triangular.
 
     With `in_place` the first result is written over the first operand. XLA copies an operand that is used elsewhere; one that is
-    donated, or carried through a loop, is modified where it is. On a GPU, L and L' are different memory, and always by columns.
+    donated, or carried through a loop, is modified where it is. On a GPU, L and L' are different memory.
     """
 
     def lower(context: Any, *operands: Any, **parameters: Any) -> Any:
@@ -107,7 +113,7 @@ def lowering(
         if on_gpu:
             parameters |= {"plus": sign > 0, "minus": sign < 0}
         # XLA cannot transpose what has no entries.
-        if not parameters["upper"] and count * order > 0 and (on_gpu or count == 1 or order > MOST_SIDE_BY_SIDE):
+        if not parameters["upper"] and count * order > 0 and (count == 1 or order > most_side_by_side):
             # By columns, as the library works on it and as JAX's own factorizations and solves have it: between these, and in a loop,
             # XLA then transposes nothing. To the call a lower triangle by columns is an upper one by rows.
             by_columns = (lead, lead + 1, *reversed(range(lead)))
@@ -122,7 +128,8 @@ def lowering(
 
 def lowering_on_gpu(primitive: Any, owns: Sequence[int], squares: tuple[Sequence[int], Sequence[int]], formula: Any) -> Any:
     """The same on CUDA, for a derivative by its dense formula where that is faster than a call."""
-    call = lowering(primitive, owns, squares, in_place=False, on_gpu=True)
+    most = 0 if formula else _on_gpu.MOST_SIDE_BY_SIDE
+    call = lowering(primitive, owns, squares, in_place=False, on_gpu=True, most_side_by_side=most)
 
     def lower(context: Any, *operands: Any, **parameters: Any) -> Any:
         lead = len(context.avals_in[0].shape) - 2

@@ -34,9 +34,16 @@ def square(function: str, argument: str, x: Tensor) -> None:
 
 def common(*shapes: torch.Size) -> torch.Size:
     """The leading dimensions that arguments have in common."""
+    if all(shape == shapes[0] for shape in shapes):
+        return shapes[0]
     broadcast: Any = torch.broadcast_shapes
     found: torch.Size = broadcast(*shapes)
     return found
+
+
+def expanded(x: Tensor, lead: torch.Size, own: int) -> Tensor:
+    """With these leading dimensions, and `own` dimensions of its own."""
+    return x if x.shape[:-own] == lead else x.expand(lead + x.shape[-own:])
 
 
 def triangular(l: Tensor, b: Tensor, *, upper: bool = False) -> Tensor:

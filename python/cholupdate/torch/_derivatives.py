@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from ._dense import dense_cotangents, dense_tangent
 from ._operators import modify, modify_jvp, modify_vjp
@@ -68,7 +69,14 @@ modify_vjp.register_autograd(backward_of_vjp, setup_context=save_all)
 modify_jvp.register_autograd(backward_of_jvp, setup_context=save_all)
 
 
-# The same with forward mode, which an operator of Python cannot have, for programs that are not compiled.
+# The same with forward mode and for `torch.func`, which an operator of Python cannot have, for programs that are not compiled.
+
+
+def is_transformed() -> bool:
+    """Whether tensors may have tangents, or a function of `torch.func` is at work. PyTorch has no public names for this."""
+    level: Any = getattr(forward_ad, "_current_level", 0)
+    transforms: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+    return bool(level >= 0 or transforms())
 
 
 class Modify(torch.autograd.Function):

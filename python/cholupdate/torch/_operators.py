@@ -32,14 +32,17 @@ def matrices(x: Tensor) -> tuple[Tensor, tuple[int, int, int, int]]:
     return x, (x.data_ptr(), x.stride(0) if x.shape[0] > 1 else 0, x.stride(1), x.stride(2))
 
 
-def by_columns(x: Tensor) -> tuple[Tensor, tuple[int, int]]:
-    """A stack of the transposes of matrices that are by columns, without gaps, and if columns begin at multiples of 16 bytes, all do."""
+def triangles(x: Tensor) -> tuple[Tensor, tuple[int, int, int, int]]:
+    """A stack of lower triangles as a modification on a GPU takes them: by columns without gaps, beginning at multiples of 16 bytes if
+    columns do; small ones as they are."""
+    count, n, unit = prod(x.shape[:-2]), x.shape[-1], 16 // x.element_size()
     x, (at, each, *strides) = matrices(x)
-    n, unit = x.shape[-1], 16 // x.element_size()
-    is_packed = n <= 1 or strides == [n, 1]
-    is_aligned = n % unit != 0 or (at % 16 == 0 and each % unit == 0)
-    x = x if is_packed and is_aligned else x.clone(memory_format=torch.contiguous_format)
-    return x, (x.data_ptr(), x.stride(0) if x.shape[0] > 1 else 0)
+    is_small = _on_gpu.takes_rows(count, n)
+    is_aligned = is_small or n % unit != 0 or (at % 16 == 0 and each % unit == 0)
+    if n > 1 and not (is_aligned and strides == [1, n]) and not (is_small and strides == [n, 1]):
+        x = x.mT.clone(memory_format=torch.contiguous_format).mT
+    # Strides of a single entry may be anything.
+    return x, (x.data_ptr(), x.stride(0) if count > 1 else 0, *(x.stride()[1:] if n > 1 else (1, 1)))
 
 
 def vectors(x: Tensor) -> tuple[Tensor, tuple[int, int]]:
@@ -90,12 +93,12 @@ def enqueue(
     nan: bool,
     sign: int,
 ) -> None:
-    """Puts the modification on the current stream of a GPU. L is given as its transpose by rows."""
+    """Puts the modification of lower triangles on the current stream of a GPU."""
     l, v, w = given
     if l.is_complex():
         raise NotImplementedError("cholesky_update of complex tensors runs on the CPU, not on GPUs")
     device, stream = l.get_device(), torch.cuda.current_stream(l.device).cuda_stream
-    (l, of_l), (v, of_v), (w, of_w) = by_columns(l), matrices(v), vectors(w)
+    (l, of_l), (v, of_v), (w, of_w) = triangles(l), matrices(v), vectors(w)
     # It belongs to the stream, so that work in flight may use it after the call.
     scratch = l.new_empty(scratch_on_gpu(*of, device, sign), dtype=torch.uint8)
     to, ok = (x.data_ptr() for x in results)
@@ -108,7 +111,7 @@ def modify(l: Tensor, v: Tensor, w: Tensor, upper: bool, nan: bool, sign: int) -
     to, ok = fake_modify(l, v, w, upper, nan, sign)
     dtype, shape = extents(l, v)
     if on_gpu(l):
-        enqueue((dtype, shape), (l if upper else l.mT, v, w), (to, ok), nan, sign)
+        enqueue((dtype, shape), (l.mT if upper else l, v, w), (to, ok), nan, sign)
         return to, ok
     (l, of_l), (v, of_v), (w, of_w) = matrices(l), matrices(v), vectors(w)
     modify_at(dtype, shape, of_l, of_v, of_w, to.data_ptr(), ok.data_ptr(), upper, nan)

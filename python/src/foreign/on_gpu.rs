@@ -10,13 +10,14 @@ pub struct ModifyOnGpu<'a, T> {
     /// The number of matrices, n and k.
     pub shape: [usize; 3],
     pub signs: Signs,
-    /// L, lower triangular, by columns without gaps, as `StreamOperands` has it. (n × n)
+    /// L, lower triangular, by columns without gaps, or by rows where `StreamModification::takes_rows`. (n × n)
     pub l: Stack<T>,
     /// (n × k)
     pub v: Stack<T>,
     pub weights: Vectors<T>,
-    /// L', by columns. (n × n)
+    /// L', by columns, or by rows if `to_by_rows`. (n × n)
     pub to: *mut T,
+    pub to_by_rows: bool,
     /// One byte for each matrix, 1 if L' exists.
     pub ok: *mut u8,
     /// Whether NaN is written in place of a factor that does not exist, and not L.
@@ -42,11 +43,13 @@ impl<T: RealScalar> ModifyOnGpu<'_, T> {
         let operands = StreamOperands {
             l: self.l.at.addr() as u64,
             l_matrix: self.l.each.unsigned_abs(),
+            l_by_rows: self.l.row != 1,
             v: self.v.at.addr() as u64,
             v_strides: [self.v.each, self.v.row, self.v.column].map(isize::unsigned_abs),
             weights: self.weights.at.addr() as u64,
             weights_matrix: self.weights.each,
             to: self.to.addr() as u64,
+            to_by_rows: self.to_by_rows,
             ok: self.ok.addr() as u64,
             nan: self.nan,
         };

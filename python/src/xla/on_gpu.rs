@@ -7,9 +7,9 @@ use crate::foreign::stack::{Stack, Vectors};
 use cholupdate::RealScalar;
 use cholupdate::cuda::{Device, Signs};
 
-/// Arguments: L (…, n, n), V (…, n, k), w (…, k), each with all matrices or one for all. Results: L' (…, n, n), ok (…). L and L' are
-/// lower triangular by columns: to this call, which has them by rows, upper triangular. Attributes: `nan`; `plus` and `minus`, that all
-/// weights are 1 or −1.
+/// Arguments: L (…, n, n), V (…, n, k), w (…, k), each with all matrices or one for all. Results: L' (…, n, n), ok (…). Attributes:
+/// `upper`, that L and L', lower triangular, are by columns, so that to this call, which has them by rows, they are upper triangular;
+/// otherwise they are by rows, as small matrices of which there are several may be; `nan`; `plus` and `minus`, that all weights are 1 or −1.
 ///
 /// # Safety
 /// XLA calls it.
@@ -57,16 +57,17 @@ unsafe fn run<T: RealScalar>(call: Call<'_>, [l, v, weights]: [Tensor<'_>; 3]) -
     }
     // SAFETY: as the caller guarantees; XLA's memory is as it describes it, and what follows on the stream waits for the work.
     unsafe {
-        let stream = call.stream()?;
+        let (stream, upper) = (call.stream()?, call.flag("upper")?);
         let device = Device::of_stream(stream)?;
         let modify = ModifyOnGpu::<T> {
             device: &device,
             shape: [count, n, of_v[2]],
             signs: signs(call)?,
-            l: Stack::by_rows(l.data.cast(), of_l),
+            l: Stack::by_rows(l.data.cast(), of_l).transposed_if(upper || n <= 1),
             v: Stack::by_rows(v.data.cast(), of_v),
             weights: Vectors::new(weights.data.cast(), of_weights),
             to: to.data.cast(),
+            to_by_rows: !upper && n > 1,
             ok: ok.data.cast(),
             nan: call.flag("nan")?,
         };

@@ -7,7 +7,7 @@ use core::ffi::c_int;
 /// `ONLY`, `FIRST` and `SECOND`: what a launch does for matrices whose weights may have both signs.
 #[derive(Clone, Copy)]
 #[repr(i32)]
-pub(super) enum Part {
+pub(super) enum Pass {
     Only = 0,
     First = 1,
     Second = 2,
@@ -95,7 +95,7 @@ pub(super) struct Reverse<T> {
     pub totals: u64,
     pub start: i64,
     pub parts: c_int,
-    pub launch: Part,
+    pub launch: Pass,
 }
 
 /// `AlongV`.
@@ -122,7 +122,7 @@ pub(super) struct Forward<T> {
     pub steps: u64,
     pub rows: u64,
     pub start: i64,
-    pub launch: Part,
+    pub launch: Pass,
 }
 
 /// `Step`.

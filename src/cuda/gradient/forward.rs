@@ -1,6 +1,6 @@
 //! Forward mode: the order of the launches.
 
-use super::arguments::{AlongV, Forward, Matrices, Modification, Part, Step};
+use super::arguments::{AlongV, Forward, Matrices, Modification, Pass, Step};
 use super::given::{OnStream, RawMatrices, RawModification, RawTangents, RawVectors};
 use super::kernels::Kernels;
 use super::scratch::Parts;
@@ -71,7 +71,7 @@ pub(super) unsafe fn enqueue<T: Real>(
         steps,
         rows,
         start: 0,
-        launch: if mixed { Part::First } else { Part::Only },
+        launch: if mixed { Pass::First } else { Pass::Only },
     };
     // SAFETY: the contract of the public call is that of the kernels, the parts of the working memory are as large as they need, and the
     // launches on one stream are done in this order.
@@ -82,7 +82,7 @@ pub(super) unsafe fn enqueue<T: Real>(
         kernels.for_rows("clear_above_tangent")?.launch(&all)?;
         stage(&kernels, &all)?;
         if mixed {
-            stage(&kernels, &Forward { launch: Part::Second, ..all })?;
+            stage(&kernels, &Forward { launch: Pass::Second, ..all })?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Reverse mode: the order of the launches.
 
-use super::arguments::{Matrices, Modification, Part, Reverse, Step};
+use super::arguments::{Matrices, Modification, Pass, Reverse, Step};
 use super::given::{OnStream, RawCotangents, RawMatrices, RawModification};
 use super::kernels::Kernels;
 use super::scratch::Parts;
@@ -86,7 +86,7 @@ pub(super) unsafe fn enqueue<T: Real>(
         totals: 0,
         start: 0,
         parts: 0,
-        launch: if mixed { Part::First } else { Part::Only },
+        launch: if mixed { Pass::First } else { Pass::Only },
     };
     if of.n <= PANEL_COLS {
         // SAFETY: the contract of the public call is that of the kernel, and the working memory is as large as it needs.
@@ -104,7 +104,7 @@ pub(super) unsafe fn enqueue<T: Real>(
             return run.back(&all);
         }
         run.forward(&all)?;
-        let last = of_stage(Reverse { launch: Part::Second, ..all }, second);
+        let last = of_stage(Reverse { launch: Pass::Second, ..all }, second);
         run.forward(&last)?;
         run.back(&last)?;
         run.back(&all)

@@ -56,20 +56,6 @@ pub(super) struct Completion {
     pub nan: i32,
 }
 
-/// `BatchCompletion`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(super) struct BatchCompletion {
-    pub l: u64,
-    pub l_matrix: i64,
-    pub to: u64,
-    pub ok: u64,
-    pub status: u64,
-    pub count: i64,
-    pub n: i32,
-    pub nan: i32,
-}
-
 /// Thread blocks for each multiprocessor that write what needs no particular number of them.
 const BLOCKS_EACH: usize = 4;
 
@@ -82,7 +68,6 @@ pub(super) fn row_parts(n: usize) -> usize {
 pub(super) struct Around {
     prepare: Function,
     finish: Function,
-    finish_batch: Function,
     some: usize,
 }
 
@@ -97,12 +82,10 @@ impl Around {
             ("WHOLE", WHOLE as usize),
             ("PREPARATION_BYTES", size_of::<Preparation>()),
             ("COMPLETION_BYTES", size_of::<Completion>()),
-            ("BATCH_COMPLETION_BYTES", size_of::<BatchCompletion>()),
         ])?;
         Ok(Self {
             prepare: Function::load(&module, &format!("prepare_{}", T::TYPE_NAME))?,
             finish: Function::load(&module, &format!("finish_{}", T::TYPE_NAME))?,
-            finish_batch: Function::load(&module, &format!("finish_batch_{}", T::TYPE_NAME))?,
             some: BLOCKS_EACH * device.multiprocessors(),
         })
     }
@@ -132,19 +115,5 @@ impl Around {
         let blocks = usize::try_from(all.n).unwrap_or(0).clamp(1, self.some);
         // SAFETY: one argument of the type of the kernel's; the caller guarantees the rest.
         unsafe { self.finish.launch(stream, Launch::new((blocks, 1), THREADS), &mut [argument(&mut all)]) }
-    }
-
-    /// Enqueues what comes after the kernels of a batch.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    ///
-    /// # Safety
-    /// As [`prepare`](Self::prepare).
-    pub unsafe fn finish_batch(&self, stream: &Stream, mut all: BatchCompletion) -> Result<(), Error> {
-        let blocks = usize::try_from(all.count).unwrap_or(0).clamp(1, BLOCKS_EACH * self.some);
-        let shape = Launch::new((blocks, 1), THREADS);
-        // SAFETY: one argument of the type of the kernel's; the caller guarantees the rest.
-        unsafe { self.finish_batch.launch(stream, shape, &mut [argument(&mut all)]) }
     }
 }

@@ -9,9 +9,12 @@
 //! | `around` | the kernels before and after those of the engines |
 //! | `sweeps` | one matrix, by the sweeps of the resident engine |
 //! | `side_by_side` | small matrices, by the kernels of a batch |
+//! | `exchange` | the kernels between these matrices and a batch |
 
 #[allow(unsafe_code, reason = "launches of kernels")]
 mod around;
+#[allow(unsafe_code, reason = "launches of kernels")]
+mod exchange;
 #[allow(unsafe_code, reason = "a copy to the device")]
 mod kept;
 mod operands;
@@ -45,7 +48,7 @@ use crate::real::Real;
 ///
 /// # Cost
 /// One launch of sweeps, as [`Resident`](super::Resident) has, and two short ones, for each matrix. Several matrices up to order 256 are
-/// modified side by side, as by [`CholeskyBatch`](super::CholeskyBatch), in seven operations of the device together. If n is not a multiple of 16 bytes,
+/// modified side by side, as by [`CholeskyBatch`](super::CholeskyBatch), in six operations of the device together. If n is not a multiple of 16 bytes,
 /// L is copied once before and once after.
 ///
 /// ```
@@ -118,11 +121,17 @@ impl<T: Real> StreamModification<T> {
         }
     }
 
+    /// Whether L and L' may be by rows, as several matrices up to order 256 may at no cost. Larger ones, and a single one, are by columns.
+    #[must_use]
+    pub fn takes_rows(&self) -> bool {
+        !matches!(self.work, Work::Sweeps(_))
+    }
+
     /// Enqueues the modification on a stream, by its handle in the driver. The context that is current on this thread stays so.
     ///
     /// # Errors
-    /// [`Error::Device`] if the driver refuses a launch, or an address of a matrix or of working memory is no multiple of 16 bytes as it has
-    /// to be. Some of the work may be in flight then.
+    /// [`Error::Device`] if the driver refuses a launch, if an address of a matrix or of working memory is no multiple of 16 bytes as it has
+    /// to be, or if matrices are by rows that must not be. Some of the work may be in flight then.
     ///
     /// # Safety
     /// The stream is one of the device, in its primary context. Until the work is done, the memory is as the operands describe it, nothing
@@ -147,6 +156,9 @@ impl<T: Real> StreamModification<T> {
             Work::SideBySide(together) => return unsafe { together.enqueue(&stream, operands, scratch) },
             Work::Sweeps(sweeps) => sweeps,
         };
+        if operands.l_by_rows || operands.to_by_rows {
+            return Err(other("matrices of this order and number have to be by columns"));
+        }
         let bytes = |entries: usize| (entries * size_of::<T>()) as u64;
         let swept = operands.l | operands.to | bytes(operands.l_matrix);
         if !(scratch | if work.is_copied() { 0 } else { swept }).is_multiple_of(16) {

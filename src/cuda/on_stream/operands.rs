@@ -4,8 +4,10 @@
 #[derive(Clone, Copy, Debug)]
 pub struct StreamOperands {
     /// L of each matrix, by columns without gaps; entries above the diagonal are not read. If n entries are a multiple of 16 bytes, so
-    /// is the address, and that of L'. (n × n)
+    /// is the address, and that of L', unless [`StreamModification::takes_rows`](super::StreamModification::takes_rows). (n × n)
     pub l: u64,
+    /// Whether L is by rows instead; only where [`StreamModification::takes_rows`](super::StreamModification::takes_rows).
+    pub l_by_rows: bool,
     /// Entries from one matrix L to the next, or 0 if all matrices have the same.
     pub l_matrix: usize,
     /// V of each matrix. (n × k)
@@ -19,6 +21,8 @@ pub struct StreamOperands {
     pub weights_matrix: usize,
     /// L' of each matrix, one after the other, by columns without gaps, with zeros above the diagonal; another memory than that of L.
     pub to: u64,
+    /// Whether L' is by rows instead, as for L.
+    pub to_by_rows: bool,
     /// A byte for each matrix: 1 if L' exists, and 0 if A + V diag(w) Vᵀ is not positive definite, if V or w is not finite, or if a
     /// diagonal entry of L is not positive. Then L' is L, or NaN.
     pub ok: u64,

@@ -1,13 +1,11 @@
 //! Modifications of several small matrices, by the kernels of a batch.
 
-use super::around::{Around, BatchCompletion};
+use super::exchange::{Exchange, Exchanges};
 use super::kept::kept;
 use super::operands::StreamOperands;
 use super::scratch::{Division, Part};
 use super::signs::Signs;
-use crate::cuda::batch::arguments::{
-    Factors, GROUP, Given, IN_PLACE, Modification, Results, SIDE_BY_SIDE, Source, Target,
-};
+use crate::cuda::batch::arguments::{Factors, GROUP, Given, IN_PLACE, Modification, Results, SIDE_BY_SIDE};
 use crate::cuda::batch::begin::stride;
 use crate::cuda::batch::kernels::Kernels;
 use crate::cuda::device::Device;
@@ -21,21 +19,23 @@ use std::sync::Arc;
 const MOST_ROWS: usize = 256;
 
 /// The kernels for matrices of one order.
-struct OfOrder<T>(Kernels, PhantomData<T>);
+struct OfOrder<T> {
+    batch: Kernels,
+    exchanges: Exchanges,
+    scalar: PhantomData<T>,
+}
 
 /// The parts of the working memory.
 struct Parts<T> {
     /// The factors as the kernels have them: packed, twice unless they are modified in place.
     l: Part<T>,
-    sides: Part<i32>,
+    /// Their sides, if they are there twice, and then the matrices that are decided again.
+    sides_and_pending: Part<i32>,
     orders: Part<i32>,
-    why: Part<i32>,
-    why_place: Part<i32>,
     status: Part<i32>,
     place: Part<i32>,
     ratio: Part<T>,
     log_det: Part<T>,
-    pending: Part<i32>,
     wide: Part<f64>,
 }
 
@@ -44,7 +44,6 @@ pub(super) struct SideBySide<T> {
     shape: [usize; 3],
     signs: Signs,
     kernels: Arc<OfOrder<T>>,
-    around: Arc<Around>,
     parts: Parts<T>,
     bytes: usize,
 }
@@ -54,33 +53,35 @@ impl<T: Real> SideBySide<T> {
     pub fn takes([count, n, k]: [usize; 3]) -> bool {
         // The kernels count matrices and the entries of a V in 32 bits, with columns up to the next four.
         let most = i32::MAX.unsigned_abs() as usize;
-        (1..=MOST_ROWS).contains(&n) && (2..=most).contains(&count) && (1..(most - 4) / n).contains(&k)
+        (1..=MOST_ROWS).contains(&n) && (2..=most).contains(&count) && k < (most - 4) / n
     }
 
     /// # Errors
     /// [`Error::Device`] if the driver refuses a kernel.
     pub fn new(device: &Device, shape: [usize; 3], signs: Signs) -> Result<Self, Error> {
         let [count, n, k] = shape;
-        let load = || Ok(OfOrder::<T>(Kernels::load::<T>(device, n, stride::<T>(n))?, PhantomData));
+        let load = || {
+            Ok(OfOrder::<T> {
+                batch: Kernels::load::<T>(device, n, stride::<T>(n))?,
+                exchanges: Exchanges::load::<T>(device, n)?,
+                scalar: PhantomData,
+            })
+        };
         let kernels = kept(device, n, load)?;
-        let around = kept(device, size_of::<T>(), || Around::load::<T>(device))?;
         let groups = if n <= SIDE_BY_SIDE { count.div_ceil(GROUP) } else { count };
         let (places, sides) = if n <= IN_PLACE { (1, 0) } else { (2, count) };
         let mut all = Division::default();
         let parts = Parts {
             l: all.part(groups * stride::<T>(n) * places),
-            sides: all.part(sides),
+            sides_and_pending: all.part(sides + 2 + count),
             orders: all.part(count),
-            why: all.part(count),
-            why_place: all.part(count),
             status: all.part(count),
             place: all.part(count),
             ratio: all.part(count),
             log_det: all.part(count),
-            pending: all.part(count + 2),
-            wide: all.part(kernels.0.wide_room(count, k)),
+            wide: all.part(kernels.batch.wide_room(count, k)),
         };
-        Ok(Self { shape, signs, kernels, around, parts, bytes: all.bytes() })
+        Ok(Self { shape, signs, kernels, parts, bytes: all.bytes() })
     }
 
     /// Bytes of working memory.
@@ -101,24 +102,24 @@ impl<T: Real> SideBySide<T> {
         operands: &StreamOperands,
         memory: u64,
     ) -> Result<(), Error> {
-        let ([count, n, k], parts, kernels) = (self.shape, &self.parts, &self.kernels.0);
+        let ([count, n, k], parts, kernels) = (self.shape, &self.parts, &*self.kernels);
         // SAFETY: the caller guarantees the memory, whose parts these are.
-        let (l, sides, pending, orders, status) = unsafe {
+        let (l, sides_and_pending, orders, status) = unsafe {
             (
                 parts.l.at(memory),
-                parts.sides.at(memory),
-                parts.pending.at(memory),
+                parts.sides_and_pending.at(memory),
                 parts.orders.at(memory),
                 parts.status.at(memory),
             )
         };
-        let in_place = parts.sides.len() == 0;
+        let sides = sides_and_pending.len() - 2 - count;
+        let pending = sides_and_pending.part(sides..sides_and_pending.len());
         let factors = Factors {
             l: l.address(),
             group_stride: stride::<T>(n) as i64,
             count: count as i64,
             orders: orders.address(),
-            sides: if in_place { 0 } else { sides.address() },
+            sides: if sides == 0 { 0 } else { sides_and_pending.address() },
             side_stride: (l.len() / 2) as i64,
             n: n as i32,
             group: if n <= SIDE_BY_SIDE { GROUP as i32 } else { 1 },
@@ -133,17 +134,19 @@ impl<T: Real> SideBySide<T> {
             rank: k as i32,
             sign: if self.signs == Signs::Minus { -1 } else { 1 },
         };
-        let by_columns = |matrix: usize| [matrix as i64, 1, n as i64];
+        let exchange = Exchange {
+            factors,
+            l: operands.l,
+            l_matrix: operands.l_matrix as i64,
+            to: operands.to,
+            status: status.address(),
+            ok: operands.ok,
+            l_by_rows: i32::from(operands.l_by_rows),
+            to_by_rows: i32::from(operands.to_by_rows),
+            nan: i32::from(operands.nan),
+        };
         // SAFETY: the caller guarantees all memory until the work is done; the launches follow each other on the stream.
         unsafe {
-            let source = Source {
-                a: operands.l,
-                a_strides: by_columns(operands.l_matrix),
-                orders: 0,
-                why: parts.why.at(memory).address(),
-                place: parts.why_place.at(memory).address(),
-                factors: 1,
-            };
             let results = Results {
                 status: status.address(),
                 place: parts.place.at(memory).address(),
@@ -151,23 +154,12 @@ impl<T: Real> SideBySide<T> {
                 log_det: parts.log_det.at(memory).address(),
                 pending: pending.address(),
             };
-            stream.clear(pending.part(0..2))?;
-            stream.clear(sides)?;
-            kernels.begin(stream, factors, source)?;
+            stream.clear(sides_and_pending.part(0..sides + 2))?;
+            stream.fill_words(orders, n as i32)?;
+            kernels.exchanges.take(stream, exchange)?;
             let all = Modification { factors, given, results };
-            kernels.modify::<T>(stream, all, parts.wide.at(memory).address())?;
-            kernels.copy(stream, factors, Target { to: operands.to, to_strides: by_columns(n * n) })?;
-            let completion = BatchCompletion {
-                l: operands.l,
-                l_matrix: operands.l_matrix as i64,
-                to: operands.to,
-                ok: operands.ok,
-                status: status.address(),
-                count: count as i64,
-                n: n as i32,
-                nan: i32::from(operands.nan),
-            };
-            self.around.finish_batch(stream, completion)
+            kernels.batch.modify::<T>(stream, all, parts.wide.at(memory).address())?;
+            kernels.exchanges.give(stream, exchange)
         }
     }
 }

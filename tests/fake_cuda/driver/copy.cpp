@@ -5,6 +5,7 @@
 // CUDA_ERROR_ILLEGAL_ADDRESS). A copy from or to page-locked memory touches it when its stream runs. Pageable
 // memory is read before the call returns, and is written before the call returns.
 #include "driver.h"
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -167,7 +168,8 @@ API cuMemcpy2DAsync_v2(const Descriptor* copy, void* stream) {
 API cuMemcpy2D_v2(const Descriptor* copy) { return and_wait(enqueue_2d(*copy, nullptr)); }
 API cuMemcpy2DUnaligned_v2(const Descriptor* copy) { return and_wait(enqueue_2d(*copy, nullptr)); }
 
-API cuMemsetD8Async(DevicePointer to, unsigned char value, size_t bytes, void* handle) {
+// Writes `bytes` bytes: a value of `size` bytes over and over.
+static Result enqueue_fill(DevicePointer to, unsigned value, size_t size, size_t bytes, void* handle) {
     MAY_FAIL;
     Lock lock(driver.lock);
     Stream* stream = find_stream(handle);
@@ -178,16 +180,27 @@ API cuMemsetD8Async(DevicePointer to, unsigned char value, size_t bytes, void* h
         complain("a fill of %zu bytes leaves its device allocation", bytes);
         return INVALID_VALUE;
     }
+    if (to % size != 0) return INVALID_VALUE;
     ++driver.stats.memsets;
     Context* context = stream->context;
     return submit_counted(*stream, [=] {
         if (is_live(at, bytes)) {
-            std::memset(at, value, bytes);
+            if (size == 1)
+                std::memset(at, static_cast<int>(value), bytes);
+            else
+                std::fill_n(reinterpret_cast<unsigned*>(at), bytes / size, value);
         } else {
             complain("a fill ran before its device memory was allocated, or after it was released");
             context->sticky = ILLEGAL_ADDRESS;
         }
     });
+}
+
+API cuMemsetD8Async(DevicePointer to, unsigned char value, size_t bytes, void* stream) {
+    return enqueue_fill(to, value, 1, bytes, stream);
+}
+API cuMemsetD32Async(DevicePointer to, unsigned value, size_t words, void* stream) {
+    return enqueue_fill(to, value, 4, 4 * words, stream);
 }
 
 API cuMemsetD8_v2(DevicePointer to, unsigned char value, size_t bytes) {

@@ -131,6 +131,24 @@ fn pivots_may_be_negative() {
     }
 }
 
+#[test]
+fn without_tangents_of_weights_they_are_zero() {
+    let _turn = turn();
+    let Some(there) = There::new() else { return };
+    for (n, k) in [(6, 2), (70, 3)] {
+        let mut case = Case::new(Problem::<f64>::feasible(n, k, Kind::Mixed, 0.3, 5), 6);
+        let pushed = || there.batch(&[&case], Order::Columns, None, None).remove(0).1;
+        let with_weights = pushed();
+        there.fixed_weights.set(true);
+        let found = pushed();
+        there.fixed_weights.set(false);
+        case.along.weights.fill(0.0);
+        let expected = there.batch(&[&case], Order::Columns, None, None).remove(0).1;
+        assert_eq!(bits(found.as_ref()), bits(expected.as_ref()), "{n} × {k}");
+        assert_ne!(bits(found.as_ref()), bits(with_weights.as_ref()), "{n} × {k}");
+    }
+}
+
 /// max |Δ_ij| over max |x_ij|.
 fn distance(found: &Mat<f64>, exact: &Mat<f64>) -> f64 {
     ratio(difference(found, exact, |_| 1.0), largest(exact, |_| 1.0))

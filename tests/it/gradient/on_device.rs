@@ -105,13 +105,15 @@ pub struct There {
     device: Device,
     stream: CUstream,
     pub cases: Cell<usize>,
+    /// Whether forward mode is told of no tangents of weights.
+    pub fixed_weights: Cell<bool>,
 }
 
 impl There {
     pub fn new() -> Option<Self> {
         let device = device()?;
         let stream = stream::create(stream::StreamKind::NonBlocking).unwrap();
-        Some(Self { device, stream, cases: Cell::new(0) })
+        Some(Self { device, stream, cases: Cell::new(0), fixed_weights: Cell::new(false) })
     }
 
     pub fn on(&self, scratch: &Memory) -> OnStream<'_> {
@@ -165,7 +167,8 @@ impl There {
         unsafe { modify_vjp::<T>(self.on(&scratch), &of, bar, &to) }.unwrap();
         self.wait();
         let scratch = Memory::new(jvp_scratch_bytes::<T>(&of) as usize);
-        let along = RawTangents { l: dl, v: dv, weights: Some(of_each(&dw)) };
+        let weights = (!self.fixed_weights.get()).then(|| of_each(&dw));
+        let along = RawTangents { l: dl, v: dv, weights };
         // SAFETY: as above.
         unsafe { modify_jvp::<T>(self.on(&scratch), &of, &along, place(order, tangent.0, n, n)) }.unwrap();
         self.wait();
