@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pytest
@@ -222,7 +222,7 @@ def test_the_call_of_xla(driver: Driver, n: int, k: int, count: int, upper: bool
     v[-1] *= 1e4 if count > 1 else 1
     stream = Stream(driver)
     xla = Xla(driver, stream)
-    order = "F" if upper else "C"
+    order: Literal["C", "F"] = "F" if upper else "C"
     given = [put(driver, l, order=order), put(driver, v, order="C"), put(driver, np.ones(k, dtype))]
     to, ok = put(driver, np.full((count, n, n), 7, dtype), order="C"), put(driver, np.full(count, 9, np.int8))
     lead = () if count == 1 else (count,)

@@ -42,7 +42,8 @@ def triangles(x: Tensor) -> tuple[Tensor, tuple[int, int, int, int]]:
     if n > 1 and not (is_aligned and strides == [1, n]) and not (is_small and strides == [n, 1]):
         x = x.mT.clone(memory_format=torch.contiguous_format).mT
     # Strides of a single entry may be anything.
-    return x, (x.data_ptr(), x.stride(0) if count > 1 else 0, *(x.stride()[1:] if n > 1 else (1, 1)))
+    each, row, column = x.stride() if n > 1 else (x.stride(0), 1, 1)
+    return x, (x.data_ptr(), each if count > 1 else 0, row, column)
 
 
 def vectors(x: Tensor) -> tuple[Tensor, tuple[int, int]]:
