@@ -230,6 +230,3 @@ fn product<T: Number, S: Simd, const C: usize>(
     }
     T::vadd(simd, sums[0], sums[1])
 }
-
-#[cfg(test)]
-mod tests;

@@ -25,11 +25,11 @@
 //! Everything is inlined into one function for an instruction set, so that loops over registers become its instructions. In a
 //! build without optimization (`unoptimized`, from build.rs) the larger functions are not: the one function would need 18 MB of stack.
 
-mod apply;
-mod at_once;
+pub mod apply;
+pub mod at_once;
 mod compensated;
 pub mod copy;
-mod diagonal;
+pub mod diagonal;
 mod elimination;
 pub mod entries;
 mod in_registers;

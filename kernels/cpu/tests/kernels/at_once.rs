@@ -1,12 +1,12 @@
 //! Compares a block processed at once with the same block column by column, under every instruction set.
 
-use super::super::apply::Tile;
-use super::super::diagonal::diagonal;
-use super::super::reflector::Reflector;
-use super::super::shape::{MAX_LANES, NARROW, WIDE, wide};
-use super::at_once;
-use crate::isa::Isa;
-use crate::number::{Float, Number};
+use cholupdate_kernels::isa::Isa;
+use cholupdate_kernels::number::{Float, Number};
+use cholupdate_kernels::sweep::apply::Tile;
+use cholupdate_kernels::sweep::at_once::at_once;
+use cholupdate_kernels::sweep::diagonal::diagonal;
+use cholupdate_kernels::sweep::reflector::Reflector;
+use cholupdate_kernels::sweep::shape::{MAX_LANES, NARROW, WIDE, wide};
 use core::marker::PhantomData;
 use faer::{c32, c64};
 use pulp::{Simd, WithSimd};
