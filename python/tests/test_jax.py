@@ -357,6 +357,14 @@ def test_a_scan_carries_the_factor_in_place() -> None:
         assert text is not None and "output_to_operand_aliasing" in text
 
 
+def test_without_jit() -> None:
+    l, v = jnp.eye(3), jnp.ones(3)
+    with jax.disable_jit():
+        found, of_v = cholesky_update(l, v), jax.grad(lambda v: cholesky_update(l, v).sum())(v)
+    assert (found == cholesky_update(l, v)).all()
+    assert (of_v == jax.grad(lambda v: cholesky_update(l, v).sum())(v)).all()
+
+
 def test_arguments_that_are_used_again_are_not_overwritten() -> None:
     l, (v, _) = factor(8), modification(8, 1)
     given = jnp.array(l)

@@ -148,6 +148,59 @@ def test_complex_derivatives_are_refused() -> None:
     l = tensor(factor(3, np.complex128), True)
     with pytest.raises(NotImplementedError, match="no derivatives for complex"):
         cholesky_update(l, tensor(np.ones((3, 1), np.complex128)))
+    l, v = l.detach(), tensor(np.ones((3, 1), np.complex128))
+    with pytest.raises(NotImplementedError, match="no derivatives for complex"):
+        torch.func.jvp(lambda v: cholesky_update(l, v), (v,), (v,))
+
+
+def test_higher_derivatives_in_any_order() -> None:
+    l, v = tensor(factor(3)), tensor(modification(3, 1)[0])
+    forward, reverse = torch.func.jacfwd, torch.func.jacrev
+
+    def ours(v: Any) -> Any:
+        return cholesky_update(l, v).sin().sum()
+
+    def theirs(v: Any) -> Any:
+        return refactored(l, v, torch.ones(1, dtype=v.dtype)).sin().sum()
+
+    for first in (forward, reverse):
+        for second in (forward, reverse):
+            assert (second(first(ours))(v) - second(first(theirs))(v)).abs().max() < 1e-12
+            if first is not second:
+                found, wanted = (reverse(second(first(f)))(v) for f in (ours, theirs))
+                assert (found - wanted).abs().max() < 1e-11
+    with pytest.raises(NotImplementedError, match="forward mode twice"):
+        forward(forward(forward(ours)))(v)
+
+
+def test_a_graph_of_operators_can_be_differentiated_later() -> None:
+    l, v = tensor(factor(3)), tensor(modification(3, 1)[0], True)
+    bar = tensor(np.tril(np.ones((3, 3))))
+    wanted = []
+    for new in (cholesky_update(l, v), refactored(l, v, torch.ones(1, dtype=v.dtype))):
+
+        def pulled(bar: Any, new: Any = new) -> Any:
+            return torch.autograd.grad(new, v, bar, create_graph=True)[0]
+
+        pushed = torch.func.jvp(pulled, (bar,), (bar,))[1]
+        wanted.append([pushed, torch.func.vjp(pulled, bar)[1](v.detach())[0].tril()])
+    for x, y in zip(*wanted, strict=True):
+        assert (x - y).abs().max() < 1e-12 and y.abs().max() > 0.01
+
+
+def test_forward_mode_in_compiled_programs() -> None:
+    """Outside of the part that is compiled, or refused."""
+    l, v = tensor(factor(3)), tensor(modification(3, 1)[0])
+
+    def pushed(v: Any) -> Any:
+        return torch.func.jvp(lambda v: cholesky_update(l, v), (v,), (v,))[1]
+
+    compiled: Any = torch.compile(pushed, backend="eager")
+    assert (compiled(v) - pushed(v)).abs().max() < 1e-14 and pushed(v).abs().max() > 0.01
+    torch.compiler.reset()
+    whole: Any = torch.compile(pushed, backend="eager", fullgraph=True)
+    with pytest.raises(torch._dynamo.exc.Unsupported):
+        whole(v)
 
 
 # Batches.
@@ -276,6 +329,8 @@ def test_errors_name_the_argument() -> None:
         ((l.half(), one.half()), {}, TypeError, "must be float32"),
         ((l, one, one), {}, ValueError, "weights must have shape \\(..., 1\\)"),
         ((l, one, one[:1].double()), {}, TypeError, "weights must have dtype torch.float32"),
+        ((l, one, [1.0]), {}, TypeError, "weights must be a Tensor, not list"),
+        ((l.expand(3, 3, 3), one.expand(2, 1, 3).mT), {}, ValueError, "leading dimensions must broadcast, got"),
         ((l, one, one[:1]), {"downdate": True}, ValueError, "cannot be given together"),
         ((l, one), {"on_breakdown": "raise"}, ValueError, "on_breakdown must be"),
         ((l.numpy(), one), {}, TypeError, "must be a Tensor"),

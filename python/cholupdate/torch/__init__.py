@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from ._arguments import checked, common, expanded, square, triangular
-from ._derivatives import Modify, is_transformed
+from ._derivatives import Modify, apart, by_operators, has_forward_mode
 from ._operators import modify
 
 __all__ = ["append", "cholesky_update", "log_det_change", "solve"]
@@ -118,23 +118,30 @@ def cholesky_update(
         raise ValueError(f"{name}: v must have shape (..., {l.shape[-1]}, k), got {tuple(v.shape)}")
     part = l.real.dtype if l.is_complex() else l.dtype
     if weights is None:
-        w = torch.full((v.shape[-1],), -1.0 if downdate else 1.0, dtype=part, device=l.device)
+        w = l.new_full((v.shape[-1],), -1.0 if downdate else 1.0, dtype=part)
     else:
         w = weights
+        if not isinstance(w, Tensor):
+            raise TypeError(f"{name}: weights must be a Tensor, not {type(w).__name__}")
         if w.dtype != part or w.device != l.device:
             raise TypeError(f"{name}: weights must have dtype {part} on {l.device}, got {w.dtype} on {w.device}")
         if w.ndim < 1 or w.shape[-1] != v.shape[-1]:
             raise ValueError(f"{name}: weights must have shape (..., {v.shape[-1]}), got {tuple(w.shape)}")
     if upper and v.is_complex():
         v = v.conj()
-    lead = common(l.shape[:-2], v.shape[:-2], w.shape[:-1])
+    lead = common(name, l.shape[:-2], v.shape[:-2], w.shape[:-1])
     l, v, w = expanded(l, lead, 2), expanded(v, lead, 2), expanded(w, lead, 1)
     sign = (-1 if downdate else 1) if weights is None else 0
-    # Otherwise the operator alone serves, in half the time of small tensors.
-    if torch.compiler.is_compiling() or l.is_complex() or not is_transformed():
-        l_new, ok = modify(l, v, w, upper, on_breakdown == "nan", sign)
+    arguments = (l, v, w, upper, on_breakdown == "nan", sign)
+    if has_forward_mode() and l.is_complex():
+        raise NotImplementedError(f"{name} has no derivatives for complex tensors in PyTorch")
+    if torch.compiler.is_compiling():
+        l_new, ok = apart(*arguments) if has_forward_mode() else modify(*arguments)
+    elif l.is_complex() or by_operators():
+        # In half the time of small tensors.
+        l_new, ok = modify(*arguments)
     else:
-        l_new, ok = Modify.apply(l, v, w, upper, on_breakdown == "nan", sign)
+        l_new, ok = Modify.apply(*arguments)
     return (l_new, ok) if with_status else l_new
 
 
@@ -207,7 +214,7 @@ def append(
     n, r = l.shape[-1], corner.shape[-1]
     if cross.ndim < 2 or tuple(cross.shape[-2:]) != (n, r):
         raise ValueError(f"{name}: cross must have shape (..., {n}, {r}), got {tuple(cross.shape)}")
-    lead = common(l.shape[:-2], cross.shape[:-2], corner.shape[:-2])
+    lead = common(name, l.shape[:-2], cross.shape[:-2], corner.shape[:-2])
     l = (l.mH if upper else l).tril().expand(*lead, n, n)
     cross, corner = cross.expand(*lead, n, r), corner.expand(*lead, r, r)
     finite = l.detach().isfinite().all(-1).all(-1) & cross.detach().isfinite().all(-1).all(-1)

@@ -32,12 +32,16 @@ def square(function: str, argument: str, x: Tensor) -> None:
         raise ValueError(f"{function}: {argument} must be a (batched) square matrix, got shape {tuple(x.shape)}")
 
 
-def common(*shapes: torch.Size) -> torch.Size:
+def common(function: str, *shapes: torch.Size) -> torch.Size:
     """The leading dimensions that arguments have in common."""
     if all(shape == shapes[0] for shape in shapes):
         return shapes[0]
     broadcast: Any = torch.broadcast_shapes
-    found: torch.Size = broadcast(*shapes)
+    try:
+        found: torch.Size = broadcast(*shapes)
+    except RuntimeError as error:
+        leading = ", ".join(str(tuple(shape)) for shape in shapes)
+        raise ValueError(f"{function}: leading dimensions must broadcast, got {leading}") from error
     return found
 
 

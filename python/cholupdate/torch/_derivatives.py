@@ -16,6 +16,31 @@ from ._dense import dense_cotangents, dense_tangent
 from ._operators import modify, modify_jvp, modify_vjp
 
 
+def has_forward_mode() -> bool:
+    """Whether tensors may have tangents. PyTorch has no public name for this."""
+    level: Any = getattr(forward_ad, "_current_level", 0)
+    return bool(level >= 0)
+
+
+def by_operators() -> bool:
+    """Whether the operators alone serve: without forward mode and transforms of `torch.func`.
+
+    A graph that they have recorded may be differentiated later, in any way, so this is asked again at each step back.
+    """
+    transforms: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+    return not (has_forward_mode() or transforms())
+
+
+def pulled(*arguments: Any) -> Any:
+    """The cotangents of L, V and w."""
+    return modify_vjp(*arguments) if by_operators() else ModifyVjp.apply(*arguments)
+
+
+def pushed(*arguments: Any) -> Any:
+    """The tangent of L'."""
+    return modify_jvp(*arguments) if by_operators() else ModifyJvp.apply(*arguments)
+
+
 def save(ctx: Any, inputs: Any, output: Any) -> None:
     l, v, w, upper, _, sign = inputs
     l_new, ok = output
@@ -28,7 +53,7 @@ def save(ctx: Any, inputs: Any, output: Any) -> None:
 
 
 def backward(ctx: Any, cotangent: Tensor, _: Any) -> Any:
-    return *modify_vjp(*ctx.saved_tensors, cotangent, ctx.upper, ctx.sign), None, None, None
+    return *pulled(*ctx.saved_tensors, cotangent, ctx.upper, ctx.sign), None, None, None
 
 
 modify.register_autograd(backward, setup_context=save)
@@ -54,7 +79,7 @@ def of_given(ctx: Any, formula: Any, given: Sequence[Tensor], cotangents: Any) -
 def backward_of_vjp(ctx: Any, *cotangents: Tensor) -> Any:
     *given, cotangent = ctx.saved_tensors
     found = of_given(ctx, lambda each: dense_cotangents(each, cotangent, ctx.upper), given, cotangents)
-    of_cotangent = modify_jvp(*given, *cotangents, ctx.upper, ctx.sign) if ctx.needs_input_grad[5] else None
+    of_cotangent = pushed(*given, *cotangents, ctx.upper, ctx.sign) if ctx.needs_input_grad[5] else None
     return *found, None, of_cotangent, None, None
 
 
@@ -62,7 +87,7 @@ def backward_of_jvp(ctx: Any, cotangent: Tensor) -> Any:
     given, tangents = ctx.saved_tensors[:5], ctx.saved_tensors[5:]
     dl, dv, dw = tangents
     found = of_given(ctx, lambda each: dense_tangent(each, dl, dv, dw, ctx.upper), given, cotangent)
-    return *found, None, *modify_vjp(*given, cotangent, ctx.upper, ctx.sign), None, None
+    return *found, None, *pulled(*given, cotangent, ctx.upper, ctx.sign), None, None
 
 
 modify_vjp.register_autograd(backward_of_vjp, setup_context=save_all)
@@ -70,13 +95,6 @@ modify_jvp.register_autograd(backward_of_jvp, setup_context=save_all)
 
 
 # The same with forward mode and for `torch.func`, which an operator of Python cannot have, for programs that are not compiled.
-
-
-def is_transformed() -> bool:
-    """Whether tensors may have tangents, or a function of `torch.func` is at work. PyTorch has no public names for this."""
-    level: Any = getattr(forward_ad, "_current_level", 0)
-    transforms: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
-    return bool(level >= 0 or transforms())
 
 
 class Modify(torch.autograd.Function):
@@ -92,13 +110,19 @@ class Modify(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, cotangent: Tensor, _: Any) -> Any:
-        return *ModifyVjp.apply(*ctx.saved_tensors, cotangent, ctx.upper, ctx.sign), None, None, None
+        return backward(ctx, cotangent, _)
 
     @staticmethod
     def jvp(ctx: Any, dl: Any, dv: Any, dw: Any, *_: Any) -> Any:
         l, l_new, v, w, ok = ctx.saved_tensors
         dl, dv, dw = (torch.zeros_like(x) if d is None else d for x, d in ((l, dl), (v, dv), (w, dw)))
-        return modify_jvp(l, l_new, v, w, ok, dl, dv, dw, ctx.upper, ctx.sign), None
+        return pushed(l, l_new, v, w, ok, dl, dv, dw, ctx.upper, ctx.sign), None
+
+
+@torch.compiler.disable
+def apart(*arguments: Any) -> Any:
+    """The same outside of a program that is compiled, which is in parts then."""
+    return Modify.apply(*arguments)
 
 
 class ModifyVjp(torch.autograd.Function):
@@ -119,14 +143,56 @@ class ModifyVjp(torch.autograd.Function):
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
         *differentiated, ok, cotangent = ctx.saved_tensors
-        *of_given, _, of_cotangent = (
-            torch.zeros_like(x) if d is None else d for x, d in zip(ctx.saved_tensors, tangents, strict=False)
-        )
-        jvp: Any = torch.func.jvp
+        *of_given, _, of_cotangent = known(ctx, tangents)
 
         def formula(*each: Tensor) -> tuple[Tensor, Tensor, Tensor]:
             return dense_cotangents((*each, ok), cotangent, ctx.upper)
 
-        _, found = jvp(formula, tuple(differentiated), tuple(of_given))
-        linear = modify_vjp(*differentiated, ok, of_cotangent, ctx.upper, ctx.sign)
+        found = along(formula, differentiated, of_given)
+        linear = pulled(*differentiated, ok, of_cotangent, ctx.upper, ctx.sign)
         return tuple(x + y for x, y in zip(found, linear, strict=True))
+
+
+class ModifyJvp(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        save_all(ctx, inputs, output)
+
+    @staticmethod
+    def backward(ctx: Any, cotangent: Any) -> Any:
+        return backward_of_jvp(ctx, cotangent)
+
+    @staticmethod
+    def forward(
+        l: Tensor, l_new: Tensor, v: Tensor, w: Tensor, ok: Tensor, dl: Tensor, dv: Tensor, dw: Tensor, upper: bool, sign: int
+    ) -> Any:
+        return modify_jvp(l, l_new, v, w, ok, dl, dv, dw, upper, sign)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        *differentiated, ok, dl, dv, dw = ctx.saved_tensors
+        *of_given, _, of_dl, of_dv, of_dw = known(ctx, tangents)
+
+        def formula(*each: Tensor) -> Tensor:
+            return dense_tangent((*each, ok), dl, dv, dw, ctx.upper)
+
+        linear = pushed(*differentiated, ok, of_dl, of_dv, of_dw, ctx.upper, ctx.sign)
+        return along(formula, differentiated, of_given) + linear
+
+
+def known(ctx: Any, tangents: Sequence[Any]) -> Any:
+    """The tangents of the tensors that have been saved, with zeros in place of those that are not there."""
+    return (torch.zeros_like(x) if d is None else d for x, d in zip(ctx.saved_tensors, tangents, strict=False))
+
+
+def along(formula: Any, at: Sequence[Tensor], tangents: Sequence[Tensor]) -> Any:
+    """The tangent of a formula."""
+    # A rule of forward mode runs without it: a `jvp` around that one would find no tangents of what is computed here.
+    functorch: Any = getattr(torch._C, "_functorch", None)
+    levels = getattr(functorch, "get_interpreter_stack", lambda: None)() or ()
+    if sum(level.key() == functorch.TransformType.Jvp for level in levels) > 1:
+        raise NotImplementedError("cholesky_update: third derivatives by forward mode twice are not available in PyTorch")
+    jvp: Any = torch.func.jvp
+    return jvp(formula, tuple(at), tuple(tangents))[1]
