@@ -322,6 +322,7 @@ def test_solve_and_log_det() -> None:
 
 def test_errors_name_the_argument() -> None:
     l, one = torch.eye(3), torch.ones(3)
+    listed: Any = [1.0]
     for arguments, keywords, error, message in (
         ((torch.ones(3, 2), one), {}, ValueError, "square matrix, got shape \\(3, 2\\)"),
         ((l, torch.ones(4)), {}, ValueError, "v must have shape \\(..., 3, k\\)"),
@@ -329,7 +330,7 @@ def test_errors_name_the_argument() -> None:
         ((l.half(), one.half()), {}, TypeError, "must be float32"),
         ((l, one, one), {}, ValueError, "weights must have shape \\(..., 1\\)"),
         ((l, one, one[:1].double()), {}, TypeError, "weights must have dtype torch.float32"),
-        ((l, one, [1.0]), {}, TypeError, "weights must be a Tensor, not list"),
+        ((l, one, listed), {}, TypeError, "weights must be a Tensor, not list"),
         ((l.expand(3, 3, 3), one.expand(2, 1, 3).mT), {}, ValueError, "leading dimensions must broadcast, got"),
         ((l, one, one[:1]), {"downdate": True}, ValueError, "cannot be given together"),
         ((l, one), {"on_breakdown": "raise"}, ValueError, "on_breakdown must be"),

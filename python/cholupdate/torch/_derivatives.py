@@ -119,10 +119,9 @@ class Modify(torch.autograd.Function):
         return pushed(l, l_new, v, w, ok, dl, dv, dw, ctx.upper, ctx.sign), None
 
 
-@torch.compiler.disable
-def apart(*arguments: Any) -> Any:
-    """The same outside of a program that is compiled, which is in parts then."""
-    return Modify.apply(*arguments)
+# The same outside of a program that is compiled, which is in parts then.
+disable: Any = torch.compiler.disable
+apart: Any = disable(lambda *arguments: Modify.apply(*arguments))
 
 
 class ModifyVjp(torch.autograd.Function):
