@@ -224,6 +224,8 @@ def evaluated(primitive: Any, *operands: Any, **parameters: Any) -> Any:
     key = (primitive, *sorted(parameters.items()))
     if key not in COMPILED:
         COMPILED[key] = jax.jit(partial(primitive.bind, **parameters))
+    if not getattr(jax.config, "jax_disable_jit", False):
+        return COMPILED[key](*operands)
     # A call is always a compiled one.
     with jax.disable_jit(False):
         return COMPILED[key](*operands)
