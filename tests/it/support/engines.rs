@@ -86,13 +86,13 @@ pub const fn sized<X: Copy>(optimized: X, debug: X) -> X {
 }
 
 /// This number of steps with this engine, or a few on the fake driver, where one host thread runs all threads of a device. In
-/// such a build some for OpenCL as well, whose device is then the CPU, and for batches, which do each step for many matrices.
+/// such a build some for OpenCL as well, whose device is then the CPU.
 pub fn steps<E>(steps: usize) -> usize {
     let on = |engine: &str| cfg!(feature = "fake-cuda") && std::any::type_name::<E>().contains(engine);
     match () {
         () if on("cuda::resident") || on("cuda::distributed") => steps / 100,
-        () if on("cuda") || on("opencl") => steps / 20,
-        () if on("Batched") => steps / 4,
+        () if on("cuda") => steps / 20,
+        () if on("opencl") => steps / 5,
         () => steps,
     }
 }
