@@ -20,6 +20,7 @@ def by_call(count: int, n: int, k: int) -> bool:
     """Whether a derivative for so many matrices (n × n) and V (n × k) is by a call, in O(k n²), or else by dense formulas.
 
     A call passes from column to column, in a time that grows with n and k and little with the number of matrices. The formulas are
-    matrix products, which fill a GPU only if they are large. The limits are where both take the same time on an NVIDIA H200, in float64.
+    matrix products, which fill a GPU only if they are large. The limits are where both take the same time on an NVIDIA H200, in float64;
+    float32 differs little.
     """
     return k <= MOST_COLUMNS and (k <= n <= FEW_ROWS or count * n**1.5 >= 100_000 + 7_000 * k)
