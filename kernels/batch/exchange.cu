@@ -200,6 +200,8 @@ __device__ __forceinline__ void give_groups(const Exchange<T>& all) {
             broken = all.status[first + lane] != 0;
             all.ok[first + lane] = !broken;
         }
+        // A vote orders no memory.
+        __syncwarp();
         const unsigned all_broken = __ballot_sync(ALL_LANES, broken);
         const auto is_there = [&](int matrix, int i, int j) { return i < n && j < n && first + matrix < count; };
         move<T, LANES>(GROUP, all.to_by_rows, [&](int matrix, int i, int j) {
