@@ -84,6 +84,7 @@
 //! - J. P. T. Ruschel, *Parallel Implementations of the Cholesky Decomposition on CPUs and GPUs*, UFRGS (2016).
 //! - P. Pas, P. Patrinos, *Blocked Cholesky factorization updates of the Riccati recursion using hyperbolic Householder transformations* (2025), [arXiv 2503.15372](https://arxiv.org/abs/2503.15372).
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 #![deny(clippy::undocumented_unsafe_blocks)]
 #![warn(missing_docs)]
