@@ -14,6 +14,15 @@ constexpr double MAX_GRAM_PLUS = 7.0, MAX_GRAM_MINUS = 0.75;
 // The same where L is a single panel, whose errors must stay within 12 u instead of 64 u; reflectors also drift less.
 constexpr double MAX_GRAM_PLUS_ONE_PANEL = 1.0, MAX_GRAM_MINUS_ONE_PANEL = 0.5;
 
+
+// The largest row sum of |G| in a sweep.
+template <class T>
+__device__ __forceinline__ double max_gram(const Sweep<T>& sweep) {
+    const bool one_panel = sweep.n <= PANEL_COLS;
+    return sweep.sign > 0.0 ? (one_panel ? MAX_GRAM_PLUS_ONE_PANEL : MAX_GRAM_PLUS)
+                            : (one_panel ? MAX_GRAM_MINUS_ONE_PANEL : MAX_GRAM_MINUS);
+}
+
 // One panel's own G = P^T P decides whether the panel is solved as a product or takes the Householder fallback.
 // |P|^2 (its trace) must not exceed this: with p_1 and p_2 the first two rows of P, the second column of L is scaled
 // by 1 + p_2 p_2^T - (p_1 p_2^T)^2 / (1 + p_1 p_1^T), which has an error of |P|^2 u.
@@ -22,15 +31,16 @@ constexpr double MAX_P_SQUARE = 16.0;
 // multiplied. (Pivots do not show this: sixteen nearly parallel columns leave 3/4 each and almost nothing together.)
 constexpr double MAX_INVERSE = 8.0, MAX_INVERSE_ONE_PANEL = 2.0;
 
-// P^T P of a panel as sums over parts of its rows; each warp computes 16 x 8 entries.
+// P^T P of a panel as sums over parts of its rows; each warp of a team computes 16 x 8 entries of a part. With rank
+// blocks of 16 columns two teams compute those of two panels at once.
 struct Gram {
-    static constexpr int TILES = V_SIXTEENS * V_EIGHTS, PARTS = WARPS / TILES;
+    static constexpr int TILES = V_SIXTEENS * V_EIGHTS, PARTS = V_SIXTEENS == 1 ? 2 : 1, TEAM = TILES * PARTS;
     static constexpr int SIXTEENS = PANEL_COLS / 16 / PARTS;  // of rows of P in a part
     double part[PARTS][RANK_BLOCK * V_STRIDE];
 
-    // `p`: P or -P. (64 x RANK_BLOCK, row-major)
-    __device__ __forceinline__ void syrk(const MmaLane& at, const double* p) {
-        const int own = at.warp / TILES, first = at.warp % TILES / V_EIGHTS * 16, t = at.warp % V_EIGHTS;
+    // `p`: P or -P (64 x RANK_BLOCK, row-major). `warp`: in its team.
+    __device__ __forceinline__ void syrk(const MmaLane& at, int warp, const double* p) {
+        const int own = warp / TILES, first = warp % TILES / V_EIGHTS * 16, t = warp % V_EIGHTS;
         p += 16 * SIXTEENS * own * V_STRIDE;
         double sum[4] = {};
 #pragma unroll
@@ -43,10 +53,7 @@ struct Gram {
             part[own][(first + at.row + e / 2 * 8) * V_STRIDE + at.column(t, e % 2)] = sum[e];
     }
     __device__ __forceinline__ double sum(int entry) const {
-        if constexpr (PARTS == 1)
-            return part[0][entry];
-        else
-            return (part[0][entry] + part[1][entry]) + (part[2][entry] + part[3][entry]);
+        return PARTS == 1 ? part[0][entry] : part[0][entry] + part[PARTS - 1][entry];
     }
 };
 
@@ -62,15 +69,19 @@ struct GramEntries {
 };
 typedef double GramValues[GramEntries::COUNT];
 
-// Whether no row sum of a matrix (RANK_BLOCK x RANK_BLOCK) exceeds the limit; each thread has the magnitudes of its
-// entries.
-__device__ __forceinline__ bool row_sums_within(const GramValues& magnitudes, double limit) {
+// The sum of a row of a matrix (RANK_BLOCK x RANK_BLOCK); each thread has the magnitudes of its entries.
+__device__ __forceinline__ float gram_row_sum(const GramValues& magnitudes) {
     float sum = (float)magnitudes[0];
 #pragma unroll
     for (int e = 1; e < GramEntries::COUNT; ++e) sum += (float)magnitudes[e];
 #pragma unroll
     for (int step = 1; step < GramEntries::LANES; step *= 2) sum += __shfl_xor_sync(ALL_LANES, sum, step);
-    return __syncthreads_and(sum <= (float)limit);
+    return sum;
+}
+
+// Whether no row sum of such a matrix exceeds the limit.
+__device__ __forceinline__ bool row_sums_within(const GramValues& magnitudes, double limit) {
+    return __syncthreads_and(gram_row_sum(magnitudes) <= (float)limit);
 }
 
 // Replaces G (RANK_BLOCK x RANK_BLOCK) by R^-1 with 1 + S G = R^T R, by all threads, each its entries. Returns whether

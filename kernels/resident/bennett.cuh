@@ -5,12 +5,13 @@
 //
 //     y_j = S_j^-1 p_j^T     gamma_j^2 = 1 + S p_j y_j     l'_j = (l_j + S (v - sum_{i < j} l_i p_i) y_j) / gamma_j
 //
-// so L' = L M + V N with N = [S y_j / gamma_j] and M = diag(1 / gamma) - striu(P N). A warp computes sixteen columns.
-// With Q their rows of P and S_b the S before them, Y = S_b^-1 Q^T comes from a Gauss-Jordan elimination, K = 1 + S Q
-// Y = C C^T from a Gauss elimination, and their part of N is S Y C^-T; gamma is the diagonal of C (elimination.cuh).
+// so for sixteen columns, with Q their rows of P, S_b the S and V_b = V - sum_i l_i p_i the V before them, L' = L M +
+// V_b N with N = [S y_j / gamma_j] and M = diag(1 / gamma) - striu(Q N). A warp computes these columns. Y = S_b^-1 Q^T
+// comes from a Gauss-Jordan elimination, K = 1 + S Q Y = C C^T from a Gauss elimination, and N is S Y C^-T; gamma is the
+// diagonal of C (elimination.cuh).
 // S_b is well-conditioned, because a sweep rebases early enough.
 //
-// L' is computed as L + (L (M - 1) + V N), and the pivot l' = gamma l as l + l (gamma - 1): otherwise the rounding of
+// L' is computed as L + (L (M - 1) + V_b N), and the pivot l' = gamma l as l + l (gamma - 1): otherwise the rounding of
 // 1 / gamma or gamma would change them in every call. Therefore the elimination of S Q Y keeps gamma^2 - 1 to all its
 // digits.
 #pragma once
@@ -75,6 +76,9 @@ __device__ __forceinline__ void bennett_coefficients(BennettShared& shared, cons
         if (column < sweep.n) {
             const double pivot = gamma > 0.5 ? fma(l, excess / (1.0 + gamma), l) : l * gamma;
             sweep.pivots[column] = (T)pivot;
+            double* const to = record + PIVOTS_AT + part * BENNETT_COLS + r;
+            *to = pivot;
+            store_there(sweep.peers, to, pivot);
             if (!is_pivot<T>(pivot)) atomicMin(sweep.status, (int)(sweep.first_column + column) + 1);
         }
     }
@@ -89,32 +93,28 @@ __device__ __forceinline__ void bennett_coefficients(BennettShared& shared, cons
             *to = shared.matrix[(8 * (s / 2) + 2 * at.q + s % 2) * V_STRIDE + 8 * t + at.row / 2 + at.row % 2 * 4];
             store_there(sweep.peers, to, *to);
         }
-        double* const m = record + M_AT + eight * (eight + 1) / 2 * (FRAGMENT / 2);
-#pragma unroll 1
-        for (int sixteen = 0; sixteen <= part; ++sixteen) {
-            double c[4] = {};
+        double* const m = record + M_AT + part * M_OF_SIXTEEN + t * (FRAGMENT / 2);
+        double c[4] = {};
 #pragma unroll
-            for (int of = 0; of < RANK_BLOCK; of += 16) {
-                double x[4][2], y[4];
+        for (int of = 0; of < RANK_BLOCK; of += 16) {
+            double x[4][2], y[4];
 #pragma unroll
-                for (int s = 0; s < 4; ++s) {
-                    const double* const row =
-                        p + (sixteen * BENNETT_COLS + at.row) * V_STRIDE + of + 4 * s + at.q;
-                    x[s][0] = row[0];
-                    x[s][1] = row[8 * V_STRIDE];
-                    y[s] = shared.matrix[(of + 4 * s + at.q) * V_STRIDE + 8 * t + at.row];
-                }
-                mma_m16n8k16_f64(c, x, y);
+            for (int s = 0; s < 4; ++s) {
+                const double* const row = own + at.row * V_STRIDE + of + 4 * s + at.q;
+                x[s][0] = row[0];
+                x[s][1] = row[8 * V_STRIDE];
+                y[s] = shared.matrix[(of + 4 * s + at.q) * V_STRIDE + 8 * t + at.row];
             }
+            mma_m16n8k16_f64(c, x, y);
+        }
 #pragma unroll
-            for (int e = 0; e < 4; ++e) {
-                const int i = at.row + e / 2 * 8, j = at.column(t, e % 2);
-                if (sixteen == part && i >= j) c[e] = i == j ? shared.row[j] : 0.0;
-                if (sixteen < part || i < 8 * (t + 1)) {
-                    double* const to = m + sixteen * FRAGMENT + in_fragment(i / 4, column_in_product(j % 8) * 4 + i % 4);
-                    *to = c[e];
-                    store_there(sweep.peers, to, c[e]);
-                }
+        for (int e = 0; e < 4; ++e) {
+            const int i = at.row + e / 2 * 8, j = at.column(t, e % 2);
+            if (i >= j) c[e] = i == j ? shared.row[j] : 0.0;
+            if (i < 8 * (t + 1)) {
+                double* const to = m + in_fragment(i / 4, column_in_product(j % 8) * 4 + i % 4);
+                *to = c[e];
+                store_there(sweep.peers, to, c[e]);
             }
         }
     }

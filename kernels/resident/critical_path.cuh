@@ -7,11 +7,12 @@
 
 // Transforms V of the task's rows through the panels before their own, each as soon as its P is published, and saves V
 // at the beginning of each panel range; the caller publishes the last of these. `state` is the basis after these
-// panels, `payloads` room for payloads.
-template <class T>
+// panels, `payloads` room for payloads. `start_diagonal` is called before the last row block's panels, and its copies are
+// complete when this returns, if there are panels; then no warp uses its room for L.
+template <class T, class Start>
 __device__ __forceinline__ void v_to_diagonal(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
-                                              const Task<T>& task, double* payloads, RowsInRegisters& rows,
-                                              BasisState& state) {
+                                              const Task<T>& task, double* payloads, const Start& start_diagonal,
+                                              RowsInRegisters& rows, BasisState& state) {
     const Sweep<T>& sweep = rows_of_l.sweep;
     const int end = task.end;
     int turn = 0;
@@ -22,23 +23,47 @@ __device__ __forceinline__ void v_to_diagonal(const MmaLane& at, const WarpRowsO
         }
         rows_of_l.fetch(at, (long long)panel * PANEL_COLS);
     };
-    if (task.begin < end) fetch(task.begin);
-#pragma unroll 1
-    for (int panel = task.begin; panel < end; ++panel) {
+    // L of a panel that has been fetched.
+    const auto load = [&](int panel) {
         const long long column = (long long)panel * PANEL_COLS;
-        const double* const record = sweep.records + (long long)panel * RECORD;
         copy_async_wait_all();
         rows_of_l.load(at, column, rows.l);
-        if (panel + 1 < end) fetch(panel + 1);
+        if (panel + 1 < end)
+            fetch(panel + 1);
+        else
+            __syncthreads();  // the room is free, and DiagonalShared begins
         if (panel + 3 < end) rows_of_l.prefetch(at, column + 3 * PANEL_COLS);
-        const bool range_ends = (panel + 1) % task.range_panels == 0;
-        Payload payload = {};
-        if (panel + PAYLOAD_PANELS >= end && payload.poll(at, sweep, panel)) {
+    };
+    if (task.begin < end) fetch(task.begin);
+#pragma unroll 1
+    for (int first = task.begin; first < end; first += ROW_BLOCK_PANELS) {
+        const int next = first + ROW_BLOCK_PANELS;
+        if (next == end) start_diagonal();
+        bool valid = false;
+        if (first + PAYLOAD_PANELS >= end) {
+            VRows before;
 #pragma unroll
-            for (int e = 0; e < GramEntries::COUNT; ++e) state.gram[e] = payload.gram[e];
+            for (int e = 0; e < 4 * V_EIGHTS; ++e) before[e / 4][e % 4] = rows.v[e / 4][e % 4];
+#pragma unroll 1
+            for (int panel = first; panel < next; ++panel) {
+                Payload payload;
+                load(panel);
+                payload.poll(at, sweep, panel);
+                payload.update_v(at, payloads, turn, rows);
+            }
+            valid = payloads_are_valid(at, sweep, first, state.gram);
             state.used = 1.0;
-            payload.update_v(at, payloads, turn, rows);
-        } else {
+            if (!valid) {
+#pragma unroll
+                for (int e = 0; e < 4 * V_EIGHTS; ++e) rows.v[e / 4][e % 4] = before[e / 4][e % 4];
+                copy_async_wait_all();
+                fetch(first);
+            }
+        }
+#pragma unroll 1
+        for (int panel = first; !valid && panel < next; ++panel) {
+            const double* const record = sweep.records + (long long)panel * RECORD;
+            load(panel);
             const int mode = poll_panel_by_warp(sweep, panel, P_PUBLISHED);
             if (panel + 1 == end) {
 #pragma unroll
@@ -48,17 +73,15 @@ __device__ __forceinline__ void v_to_diagonal(const MmaLane& at, const WarpRowsO
             }
             if (mode & REBASED) rebase(at, record + BASIS_AT, rows.v);
             if (mode & FALLBACK)
-                apply_reflectors<false>(at, rows_of_l, record, column, rows);
+                apply_reflectors<false>(at, rows_of_l, record, (long long)panel * PANEL_COLS, rows);
             else
                 update_v(at, record, rows);
         }
-        if (range_ends) {
-            const int next = (panel + 1) / task.range_panels;
-            task.save_v(at, next, rows.v);
-            if (panel + 1 < end) task.publish_v(at, next);
+        if (next % task.range_panels == 0) {
+            task.save_v(at, next / task.range_panels, rows.v);
+            if (next < end) task.publish_v(at, next / task.range_panels);
         }
     }
-    __syncthreads();
 }
 
 // A critical-path task. `memory` has room for the warps' rows of L, with `payloads` after it, or for DiagonalShared;
@@ -78,23 +101,30 @@ __device__ __forceinline__ void critical_path(const MmaLane& at, const Task<T>& 
     __syncthreads();
     task.load_v(at, rows_of_l.row, rows.v);
     const DiagonalTiles<T> tiles{staged, slots == 3, panels, height, l, sweep.l_stride, inverse};
-    int refined[ROW_BLOCK_PANELS] = {};
+    bool refined[ROW_BLOCK_PANELS] = {};
     const auto start = [&] {
         tiles.start();
-        for (int j = 0; j < panels; ++j) refined[j] = sweep.refine[first + j];
+        for (int j = 0; j < panels; ++j) refined[j] = sweep.refine[first + j] != 0;
     };
-    if (!sweep.flags_before) start();
-    BasisState state;
-    v_to_diagonal(at, rows_of_l, task, payloads, rows, state);
-    if (sweep.flags_before) {
+    // In a sweep after another, when the previous one has left these blocks.
+    const auto start_diagonal = [&] {
+        if (!sweep.flags_before) return;
         task.wait_for_inverses();
         start();
+    };
+    if (!sweep.flags_before) start();
+    if (first == task.begin) {
+        start_diagonal();
+        copy_async_wait_all();
+        __syncthreads();
     }
+    BasisState state;
+    v_to_diagonal(at, rows_of_l, task, payloads, start_diagonal, rows, state);
     DiagonalShared& shared = *(DiagonalShared*)memory;
     store_v(at, shared.v + WARP_ROWS * at.warp * V_STRIDE, rows.v);
-    solve_panels(shared, tiles, sweep, first, state, refined);
+    const double* const p = solve_panels(shared, tiles, sweep, first, state, refined);
     // Published late: an update task may wait for V at the beginning of the row block's own panels, but no task on the
     // critical path does.
     if (first > task.begin && first % task.range_panels == 0) task.publish_v(at, task.own_range());
-    publish_coefficients(shared, (BennettShared*)staged, sweep, first, panels);
+    publish_coefficients(shared, p, (BennettShared*)staged, sweep, first, panels);
 }

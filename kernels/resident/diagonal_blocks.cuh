@@ -3,12 +3,13 @@
 #pragma once
 #include "resident/basis.cuh"
 #include "resident/bennett.cuh"
+#include "resident/payload.cuh"
 
 // Shared memory of a critical-path task at its diagonal blocks. (row-major, V_STRIDE)
 struct DiagonalShared {
-    double v[ROW_BLOCK * V_STRIDE];   // V; after panels without fallback, -P in its place
-    double p[PANEL_COLS * V_STRIDE];  // -P of the current panel
-    Gram own;                         // its P^T P
+    double v[ROW_BLOCK * V_STRIDE];  // V; after panels that were solved one by one without fallback, -P in its place
+    double p[ROW_BLOCK_PANELS][PANEL_COLS * V_STRIDE];  // -P of both panels, or in p[0] that of the current one
+    Gram own[ROW_BLOCK_PANELS];                         // P^T P, likewise
     double g[RANK_BLOCK * V_STRIDE];  // a matrix (RANK_BLOCK x RANK_BLOCK)
     double gram[ROW_BLOCK_PANELS][RANK_BLOCK * V_STRIDE];  // G before each panel
 };
@@ -72,7 +73,7 @@ __device__ __forceinline__ void householder_fallback(DiagonalShared& shared, dou
     const MmaLane at;
     const int i = threadIdx.x / ROW_THREADS, cols = min(height, PANEL_COLS);
     double (*const staged)[RANK_BLOCK] = (double (*)[RANK_BLOCK])shared.g;
-    double *const scales = shared.g + 2 * RANK_BLOCK, *const b = shared.p;  // S rho, x, and interchanges
+    double *const scales = shared.g + 2 * RANK_BLOCK, *const b = shared.p[0];  // S rho, x, and interchanges
     static_assert(2 * RANK_BLOCK + 3 * PANEL_COLS <= RANK_BLOCK * V_STRIDE, "all of these fit in g");
     double* const record = panel.record;
     const auto store = [&](int at, double x) {
@@ -104,7 +105,7 @@ __device__ __forceinline__ void householder_fallback(DiagonalShared& shared, dou
 #pragma unroll
     for (int e = 0; e < 3; ++e) store(N_AT + e * PANEL_COLS + i, scales[e * PANEL_COLS + i]);
     if (i < cols && at.q == 0) panel.pivots[i] = (T)d[i][i];
-    for (int j = at.q; j <= i; j += ROW_THREADS) store(M_AT + i * (i + 1) / 2 + j, d[j][i]);
+    for (int j = at.q; j <= i; j += ROW_THREADS) store(DIAGONAL_AT + i * (i + 1) / 2 + j, d[j][i]);
     __syncthreads();
     const bool interchanged = any_interchange(at, scales + 2 * PANEL_COLS);
     for (int row = PANEL_COLS + WARP_ROWS * at.warp; row < height; row += WARP_ROWS * WARPS) {
@@ -146,19 +147,19 @@ __device__ __forceinline__ void refine_p(const DiagonalPart& part, DiagonalShare
             }
 #pragma unroll
             for (int t = 0; t < V_SIXTEENS; ++t)
-                y[t][s] = shared.p[column * V_STRIDE + part.column + 8 * t + at.row];
+                y[t][s] = shared.p[0][column * V_STRIDE + part.column + 8 * t + at.row];
         }
 #pragma unroll
         for (int t = 0; t < V_SIXTEENS; ++t) mma_m16n8k16_f64(DiagonalPart::of_product(rest, t), x, y[t]);
     }
     __syncthreads();
 #pragma unroll
-    for (int e = 0; e < DiagonalPart::ENTRIES; ++e) part.entry(shared.p, e) = rest[e];
+    for (int e = 0; e < DiagonalPart::ENTRIES; ++e) part.entry(shared.p[0], e) = rest[e];
     __syncthreads();
-    part.gemm(inverse, shared.p, part.row / 16 + 1, p);
+    part.gemm(inverse, shared.p[0], part.row / 16 + 1, p);
     __syncthreads();
 #pragma unroll
-    for (int e = 0; e < DiagonalPart::ENTRIES; ++e) part.entry(shared.p, e) = -p[e];
+    for (int e = 0; e < DiagonalPart::ENTRIES; ++e) part.entry(shared.p[0], e) = -p[e];
     __syncthreads();
 }
 
@@ -187,28 +188,174 @@ __device__ __forceinline__ void exchange_p(const MmaLane& at, double* record, do
     }
 }
 
-// Solves the panels of a row block from panel `first` on, with V of its rows in shared memory. Stores P or reflectors,
-// and the modes, to the records, and publishes them. `refined`: for each panel, whether P needs refinement.
+// By one thread: stores a panel's mode to its record, and whether G is not zero, and publishes `published` for readers
+// of the payload.
+__device__ __forceinline__ void publish_mode(const Peers* peers, double* record, int mode, bool used,
+                                             int published) {
+    record[MODE_AT] = mode;
+    store_there(peers, record + MODE_AT, mode);
+    record[BASIS_USED_AT] = used;
+    store_there(peers, record + BASIS_USED_AT, used);
+    publish_word(peers, record + PUBLISHED_MODE_AT, published);
+}
+
+// Publishes the thread's part of -P as words of the payload.
+__device__ __forceinline__ void publish_p(const DiagonalPart& part, const Peers* peers, double* record,
+                                          const DiagonalPart::Entries& p) {
+    const MmaLane& at = part.at;
+    record += P_AT + (part.row / 16 * V_EIGHTS + part.column / 8) * FRAGMENT;
+#pragma unroll
+    for (int e = 0; e < DiagonalPart::ENTRIES; ++e)
+        publish_word(peers,
+                     record + e / 4 * FRAGMENT +
+                         in_fragment(at.row / 4 + e % 4 / 2 * 2, at.column(0, e % 2) * 4 + at.row % 4),
+                     -p[e]);
+}
+
+// A warp's rows of a tile (64 x 64) as first operands of a product, and that product. They are loaded before the other
+// operand is there.
+template <class S>
+struct TileOperand {
+    double x[PANEL_COLS / 16][4][2];
+
+    __device__ __forceinline__ TileOperand(const DiagonalPart& part, const double* tile) {
+        const S* const a = (const S*)tile + part.at.q * tile_stride<1, S>() + part.row + part.at.row;
+#pragma unroll
+        for (int s = 0; s < K_STEPS; ++s)
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+                x[s / 4][s % 4][half] = (double)a[4 * s * tile_stride<1, S>() + 8 * half];
+    }
+
+    // C <- C + A B for `steps` sixteens of the sum. (B row-major)
+    __device__ __forceinline__ void gemm(const DiagonalPart& part, const double* b, int steps,
+                                         DiagonalPart::Entries& c) const {
+        b += part.at.q * V_STRIDE + part.column + part.at.row;
+#pragma unroll
+        for (int step = 0; step < PANEL_COLS / 16; ++step) {
+            if (step >= steps) break;
+#pragma unroll
+            for (int t = 0; t < V_SIXTEENS; ++t) {
+                double y[4];
+#pragma unroll
+                for (int s = 0; s < 4; ++s) y[s] = b[(16 * step + 4 * s) * V_STRIDE + 8 * t];
+                mma_m16n8k16_f64(DiagonalPart::of_product(c, t), x[step], y);
+            }
+        }
+    }
+};
+
+// Solves all panels of a row block, as solve_panels, in one basis, and publishes P before it is known whether it is
+// valid: the next row block waits for it. All tiles are in shared memory, V is after the next barrier. Returns whether P
+// is valid; if not, V is as it was.
 template <class T>
-__device__ __forceinline__ void solve_panels(DiagonalShared& shared, const DiagonalTiles<T>& tiles,
+__device__ __forceinline__ bool solve_together(DiagonalShared& shared, const DiagonalTiles<T>& tiles,
+                                               const Sweep<T>& sweep, int first, const BasisState& before) {
+    const DiagonalPart part;
+    const MmaLane& at = part.at;
+    const GramEntries own;
+    constexpr int ENTRIES = DiagonalPart::ENTRIES;
+    const bool two = tiles.panels == ROW_BLOCK_PANELS;
+    const int steps = part.row / 16 + 1;  // as far as a triangle goes
+    double* const below = shared.v + PANEL_COLS * V_STRIDE;
+    double* const record = sweep.records + (long long)first * RECORD;
+    DiagonalPart::Entries p = {}, old;
+    const TileOperand<double> first_inverse(part, tiles.slot(0));
+    __syncthreads();
+    first_inverse.gemm(part, shared.v, steps, p);
+#pragma unroll
+    for (int e = 0; e < ENTRIES; ++e) part.entry(shared.p[0], e) = -p[e];
+    publish_p(part, sweep.peers, record, p);
+    if (two) {
+        const TileOperand<T> l(part, tiles.slot(1));
+        __syncthreads();
+#pragma unroll
+        for (int e = 0; e < ENTRIES; ++e) p[e] = old[e] = part.entry(below, e);
+        l.gemm(part, shared.p[0], K_STEPS / 4, p);
+#pragma unroll
+        for (int e = 0; e < ENTRIES; ++e) part.entry(below, e) = p[e];
+        const TileOperand<double> inverse(part, tiles.slot(2));
+        __syncthreads();
+#pragma unroll
+        for (int e = 0; e < ENTRIES; ++e) p[e] = 0;
+        inverse.gemm(part, below, steps, p);
+#pragma unroll
+        for (int e = 0; e < ENTRIES; ++e) part.entry(shared.p[1], e) = -p[e];
+        publish_p(part, sweep.peers, record + RECORD, p);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < ROW_BLOCK_PANELS; ++j) {
+        const int warp = (at.warp + WARPS - j * Gram::TEAM) % WARPS;
+        if (j < tiles.panels && warp < Gram::TEAM) shared.own[j].syrk(at, warp, shared.p[j]);
+    }
+    __syncthreads();
+    GramValues total;
+#pragma unroll
+    for (int e = 0; e < GramEntries::COUNT; ++e) total[e] = before.gram[e];
+    bool valid = true;
+#pragma unroll
+    for (int j = 0; j < ROW_BLOCK_PANELS; ++j) {
+        if (j >= tiles.panels) break;
+        GramValues magnitudes;
+#pragma unroll
+        for (int e = 0; e < GramEntries::COUNT; ++e) {
+            shared.gram[j][own.shared(e)] = total[e];
+            total[e] += shared.own[j].sum(own.shared(e));
+            magnitudes[e] = fabs(total[e]);
+            publish_word(sweep.peers, record + j * RECORD + own.in_record(e), total[e]);
+        }
+        valid = gram_row_sum(magnitudes) <= (float)max_gram(sweep) && valid;
+    }
+    valid = __syncthreads_and(valid);
+    if (valid) {
+        if (threadIdx.x < tiles.panels) publish_mode(sweep.peers, record + threadIdx.x * RECORD, 0, true, 0);
+    } else if (two) {
+#pragma unroll
+        for (int e = 0; e < ENTRIES; ++e) part.entry(below, e) = old[e];
+    }
+    __syncthreads();
+    return valid;
+}
+
+// Publishes the flags of a row block's panels. The release of a flag waits for all writes of the block. The next row
+// block cannot wait that long and polls the payload (payload.cuh).
+template <class T>
+__device__ __forceinline__ void publish_panels(const Sweep<T>& sweep, int first, int panels) {
+    if (threadIdx.x < panels) {
+        const int panel = first + threadIdx.x;
+        publish_panel(sweep, panel, P_PUBLISHED | (int)sweep.records[(long long)panel * RECORD + MODE_AT]);
+    }
+    __syncthreads();
+}
+
+// Solves the panels of a row block from panel `first` on, with V of its rows in shared memory: together, if they can
+// be, and one after the other if not.
+// Stores P or reflectors, and the modes, to the records. `refined`: for each panel, whether P needs refinement.
+// Returns where -P of them is.
+template <class T>
+__device__ __forceinline__ const double* solve_panels(DiagonalShared& shared, const DiagonalTiles<T>& tiles,
                                              const Sweep<T>& sweep, int first, const BasisState& before,
-                                             const int (&refined)[ROW_BLOCK_PANELS]) {
+                                             const bool (&refined)[ROW_BLOCK_PANELS]) {
     static_assert(2 * RANK_BLOCK * RANK_BLOCK <= PANEL_COLS * V_STRIDE, "invert_root's rows lie where P does");
     const DiagonalPart part;
     const MmaLane& at = part.at;
     const GramEntries own;
     constexpr int ENTRIES = GramEntries::COUNT;
+    const bool together = tiles.all && !(refined[0] || refined[1]);
+    if (together && solve_together(shared, tiles, sweep, first, before)) {
+        publish_panels(sweep, first, tiles.panels);
+        return shared.p[0];
+    }
+    __syncthreads();
     const bool one_panel = sweep.n <= PANEL_COLS;
     const double max_trace = one_panel ? MAX_GRAM_PLUS_ONE_PANEL : MAX_P_SQUARE;
     const double max_inverse = one_panel ? MAX_INVERSE_ONE_PANEL : MAX_INVERSE;
-    const double limit = sweep.sign > 0.0 ? (one_panel ? MAX_GRAM_PLUS_ONE_PANEL : MAX_GRAM_PLUS)
-                                          : (one_panel ? MAX_GRAM_MINUS_ONE_PANEL : MAX_GRAM_MINUS);
+    const double limit = max_gram(sweep);
     GramValues total;
 #pragma unroll
     for (int e = 0; e < ENTRIES; ++e) total[e] = before.gram[e];
     bool used = before.used != 0.0;
-    copy_async_wait_all();
-    __syncthreads();
 #pragma unroll 1
     for (int j = 0; j < tiles.panels; ++j) {
         double* const v = shared.v + j * PANEL_COLS * V_STRIDE;
@@ -227,26 +374,26 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
             DiagonalPart::Entries p = {};
             part.gemm(inverse, v, part.row / 16 + 1, p);  // as far as the triangle goes
 #pragma unroll
-            for (int e = 0; e < DiagonalPart::ENTRIES; ++e) part.entry(shared.p, e) = -p[e];
+            for (int e = 0; e < DiagonalPart::ENTRIES; ++e) part.entry(shared.p[0], e) = -p[e];
             __syncthreads();
             if (j == 0 ? refined[0] : refined[1])
                 refine_p(part, shared, inverse, v, l, tiles.l_stride, height, p);
             // Stored before it is known to be valid, and stored again if it is not. No reader uses it before the mode.
-            exchange_p<false>(at, record, shared.p, sweep.peers);
-            shared.own.syrk(at, shared.p);
+            exchange_p<false>(at, record, shared.p[0], sweep.peers);
+            if (at.warp < Gram::TEAM) shared.own[0].syrk(at, at.warp, shared.p[0]);
             if (below) {
                 const double* const tile = tiles.get(1);
 #pragma unroll
                 for (int e = 0; e < DiagonalPart::ENTRIES; ++e) next[e] = part.entry(v + PANEL_COLS * V_STRIDE, e);
-                part.gemm((const T*)tile, shared.p, K_STEPS / 4, next);
+                part.gemm((const T*)tile, shared.p[0], K_STEPS / 4, next);
             }
             __syncthreads();
             GramValues magnitudes;
 #pragma unroll
             for (int e = 0; e < ENTRIES; ++e) {
-                entry[e] = shared.own.sum(own.shared(e));
+                entry[e] = shared.own[0].sum(own.shared(e));
                 shared.gram[j][own.shared(e)] = total[e];
-                publish_word(sweep, record + own.in_record(e), total[e] + entry[e]);
+                publish_word(sweep.peers, record + own.in_record(e), total[e] + entry[e]);
                 magnitudes[e] = fabs(total[e] + entry[e]);
             }
             good = row_sums_within(magnitudes, limit);
@@ -254,7 +401,7 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
 #pragma unroll
             for (int e = 0; e < ENTRIES; ++e) shared.g[own.shared(e)] = total[e];
             __syncthreads();
-            invert_root(shared.g, (double (*)[2][RANK_BLOCK])shared.p, sweep.sign, max_trace, max_inverse);
+            invert_root(shared.g, (double (*)[2][RANK_BLOCK])shared.p[0], sweep.sign, max_trace, max_inverse);
             __syncthreads();
             rebase_panels(part, v, tiles.panels - j, shared.g, record + BASIS_AT, sweep.peers);
             __syncthreads();
@@ -267,9 +414,9 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
 #pragma unroll
             for (int e = 0; e < ENTRIES; ++e) shared.g[own.shared(e)] = entry[e];
             __syncthreads();
-            good = invert_root(shared.g, (double (*)[2][RANK_BLOCK])shared.p, sweep.sign, max_trace, max_inverse);
+            good = invert_root(shared.g, (double (*)[2][RANK_BLOCK])shared.p[0], sweep.sign, max_trace, max_inverse);
             __syncthreads();
-            exchange_p<true>(at, record, shared.p, sweep.peers);
+            exchange_p<true>(at, record, shared.p[0], sweep.peers);
             __syncthreads();
         }
         if (good) {
@@ -278,7 +425,7 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
             used = true;
 #pragma unroll
             for (int e = 0; e < DiagonalPart::ENTRIES; ++e) {
-                part.entry(v, e) = part.entry(shared.p, e);
+                part.entry(v, e) = part.entry(shared.p[0], e);
                 if (below) part.entry(v + PANEL_COLS * V_STRIDE, e) = next[e];
             }
         } else {
@@ -289,37 +436,27 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
             double (*const d)[PANEL_COLS + 1] = (double (*)[PANEL_COLS + 1]) tiles.slot(0);
             householder_fallback(shared, d, panel, l, v, height);
 #pragma unroll
-            for (int e = 0; e < ENTRIES; ++e) publish_word(sweep, record + own.in_record(e), total[e]);
+            for (int e = 0; e < ENTRIES; ++e) publish_word(sweep.peers, record + own.in_record(e), total[e]);
             __syncthreads();
         }
-        if (threadIdx.x == 0) {
-            record[MODE_AT] = mode;
-            store_there(sweep.peers, record + MODE_AT, mode);
-            record[BASIS_USED_AT] = used;
-            store_there(sweep.peers, record + BASIS_USED_AT, used);
-            publish_word(sweep, record + PUBLISHED_MODE_AT, mode);
-        }
+        if (threadIdx.x == 0) publish_mode(sweep.peers, record, mode, used, mode | (together ? PUBLISHED_AGAIN : 0));
         __syncthreads();
     }
-    // The release of a flag waits for all writes of the block. The next row block cannot wait that long and polls the
-    // payload (payload.cuh).
-    if (threadIdx.x < tiles.panels) {
-        const int panel = first + threadIdx.x;
-        publish_panel(sweep, panel, P_PUBLISHED | (int)sweep.records[(long long)panel * RECORD + MODE_AT]);
-    }
-    __syncthreads();
+    publish_panels(sweep, first, tiles.panels);
+    return shared.v;
 }
 
-// Computes N and M - 1 of a row block's panels, a warp for each sixteen columns, and publishes them.
+// Computes N and M - 1 of a row block's panels from their -P (row-major), a warp for each sixteen columns, and
+// publishes them.
 template <class T>
-__device__ __forceinline__ void publish_coefficients(const DiagonalShared& shared, BennettShared* bennett,
-                                                     const Sweep<T>& sweep, int first, int panels) {
+__device__ __forceinline__ void publish_coefficients(const DiagonalShared& shared, const double* p,
+                                                     BennettShared* bennett, const Sweep<T>& sweep, int first,
+                                                     int panels) {
     const int warp = threadIdx.x / 32, own = warp / COEFFICIENT_WARPS, part = warp % COEFFICIENT_WARPS,
               panel = first + own;
     const int mode = own < panels ? panel_flag(sweep, panel) & (REBASED | FALLBACK) : FALLBACK;
     if (!(mode & FALLBACK) && (long long)panel * PANEL_COLS + part * BENNETT_COLS < sweep.n)
-        bennett_coefficients(bennett[warp], sweep, panel, part, shared.v + own * PANEL_COLS * V_STRIDE,
-                             shared.gram[own]);
+        bennett_coefficients(bennett[warp], sweep, panel, part, p + own * PANEL_COLS * V_STRIDE, shared.gram[own]);
     __syncthreads();
     if (threadIdx.x % (COEFFICIENT_WARPS * 32) == 0 && own < panels)
         publish_panel(sweep, panel, COEFFICIENTS_PUBLISHED | mode);

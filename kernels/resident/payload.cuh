@@ -1,10 +1,13 @@
 // A panel's payload: what the next row block needs of the panel, read before the panel's flag is set.
 //
 // The release of a panel's flag waits for all writes of its block, and comes with the last panel of a row block. The
-// next row blocks cannot wait that long. They poll the record itself, -P in fragments and G after the panel, whose
-// words show whether they have been written: before a launch all bits of records are ones, which is no number, and no
-// NaN that arithmetic gives. The words suffice if V stays in its basis and the panel takes no Householder fallback:
-// then they are finite and stored once in a sweep.
+// next row blocks cannot wait that long. They poll the record itself, whose words show whether they have been written:
+// before a launch all bits of records are ones, which is no number, and no NaN that arithmetic gives.
+//
+// -P of a row block's panels is published before it is known whether it is valid. Readers use it at once, and keep the
+// V from before. When they have the modes of both panels, and G after them, they know: if V stays in its basis, neither
+// panel takes the Householder fallback, and -P has been published once, it is valid. Otherwise readers go back to the
+// V from before, and wait for the panels' flags.
 #pragma once
 #include "resident/basis.cuh"
 #include "resident/row_update.cuh"
@@ -13,35 +16,31 @@
 // The number of panels before a row block's own that its critical-path task polls for payloads.
 constexpr int PAYLOAD_PANELS = 8;
 
-// What a thread polls of a panel: entries of -P, and its entries of G after the panel.
+// What a thread polls of a panel: entries of -P.
 //
 // With rank blocks of 16 columns each warp has room for all of -P in registers. With 32 columns each warp polls a
 // part, and the warps exchange the parts in shared memory.
 struct Payload {
+#ifdef P_IN_PARTS
+    static constexpr bool IN_PARTS = true;
+#else
     static constexpr bool IN_PARTS = RANK_BLOCK > 16;
+#endif
     static constexpr int OF_P = PANEL_COLS / 16 * V_EIGHTS, OWN = IN_PARTS ? OF_P / WARPS : OF_P;  // fragments
     double p[OWN][4];
-    GramValues gram;
 
     // The number of the warp's fragment f.
     __device__ static __forceinline__ int fragment(const MmaLane& at, int f) {
         return IN_PARTS ? WARPS * f + at.warp : f;
     }
 
-    // Waits until the panel's mode is known and, if the words suffice, for all words; returns whether they suffice. They
-    // do not either if the launch is to end.
+    // Waits until all words are published, or the launch is to end.
     template <class T>
-    __device__ __forceinline__ bool poll(const MmaLane& at, const Sweep<T>& sweep, int panel) {
+    __device__ __forceinline__ void poll(const MmaLane& at, const Sweep<T>& sweep, int panel) {
         const double* const record = sweep.records + (long long)panel * RECORD;
         Waiting waiting(sweep.peers);
         for (;;) {
-            const double mode = load_relaxed(record + PUBLISHED_MODE_AT);
             bool missing = false;
-#pragma unroll
-            for (int e = 0; e < GramEntries::COUNT; ++e) {
-                gram[e] = load_relaxed(record + GramEntries::in_record(e));
-                missing = missing || is_unpublished(gram[e]);
-            }
 #pragma unroll
             for (int f = 0; f < OWN; ++f)
 #pragma unroll
@@ -50,9 +49,8 @@ struct Payload {
                                  p[f][s], p[f][s + 1]);
                     missing = missing || is_unpublished(p[f][s]) || is_unpublished(p[f][s + 1]);
                 }
-            if (mode != 0.0) missing = is_unpublished(mode);
-            if (!__any_sync(ALL_LANES, missing)) return mode == 0.0;
-            if (IS_DISTRIBUTED && __any_sync(ALL_LANES, waiting.ends())) return false;
+            if (!__any_sync(ALL_LANES, missing)) return;
+            if (IS_DISTRIBUTED && __any_sync(ALL_LANES, waiting.ends())) return;
             if (at.lane == 0) spin_pause();
         }
     }
@@ -79,3 +77,26 @@ struct Payload {
         }
     }
 };
+
+// Waits until the modes of a row block's two panels are published and, if both are zero, G after them, or until the
+// launch is to end. Returns whether the panels' payloads are valid; G is set if they are.
+template <class T>
+__device__ __forceinline__ bool payloads_are_valid(const MmaLane& at, const Sweep<T>& sweep, int first,
+                                                   GramValues& gram) {
+    const double* const record = sweep.records + (long long)first * RECORD;
+    Waiting waiting(sweep.peers);
+    for (;;) {
+        const double modes[2] = {load_relaxed(record + PUBLISHED_MODE_AT),
+                                 load_relaxed(record + RECORD + PUBLISHED_MODE_AT)};
+        bool missing = is_unpublished(modes[0]) || is_unpublished(modes[1]);
+        const bool valid = missing || (modes[0] == 0.0 && modes[1] == 0.0);
+#pragma unroll
+        for (int e = 0; e < GramEntries::COUNT; ++e) {
+            gram[e] = load_relaxed(record + RECORD + GramEntries::in_record(e));
+            missing = missing || (valid && is_unpublished(gram[e]));
+        }
+        if (!__any_sync(ALL_LANES, missing)) return valid;
+        if (IS_DISTRIBUTED && __any_sync(ALL_LANES, waiting.ends())) return true;
+        if (at.lane == 0) spin_pause();
+    }
+}

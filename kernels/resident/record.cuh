@@ -7,19 +7,20 @@
 //     P_AT       -P (64 x RANK_BLOCK): fragment V_EIGHTS s + t has rows 16 s .. and columns 8 t ..
 //     N_AT       N (RANK_BLOCK x 64): fragment V_SIXTEENS t + s has rows 16 s .. and columns 8 t ..; its rows come in
 //                the order in which a warp holds the columns of V (v_rows.cuh)
-//     M_AT       M - 1 (64 x 64), upper triangular: columns 8 t .. begin t (t + 1) / 2 half fragments after M_AT,
-//                sixteen rows a fragment; the last one may have only eight rows
+//     M_AT       M - 1 (16 x 16, upper triangular) of each sixteen columns: a half fragment, of its first eight columns
+//                and rows, and a fragment
+//     PIVOTS_AT  the new diagonal
 //     MODE_AT    the panel's mode
 //     BASIS_AT   R^-1 (RANK_BLOCK x RANK_BLOCK), where the panel rebases, in fragments as N
 //     GRAM_AT    G after the panel (RANK_BLOCK x RANK_BLOCK), in the order of GramEntries (basis.cuh)
 //     BASIS_USED_AT  whether that G is not zero
-//     PUBLISHED_MODE_AT  a copy of the mode, for readers that poll the payload (payload.cuh)
+//     PUBLISHED_MODE_AT  the mode, for readers that poll the payload (payload.cuh)
 //
 // Columns of N and M - 1 are permuted so that a product leaves each thread with the columns of L that it holds
 // (column_in_product).
 //
 // A panel in the Householder fallback stores instead: rows b_j (64 x RANK_BLOCK) at P_AT; S rho_j (64), x_j (64) and
-// interchanges (64) at N_AT; the lower triangle of its new diagonal block, row by row, at M_AT.
+// interchanges (64) at N_AT; the lower triangle of its new diagonal block, row by row, at DIAGONAL_AT.
 #pragma once
 #include "common/flags.cuh"
 #include "common/memory.cuh"
@@ -35,16 +36,21 @@ __device__ constexpr int column_in_product(int n) { return 2 * (n % 4) + n / 4; 
 constexpr int P_AT = 0;
 constexpr int N_AT = P_AT + PANEL_COLS * RANK_BLOCK;
 constexpr int M_AT = N_AT + PANEL_COLS * RANK_BLOCK;
-constexpr int MODE_AT = M_AT + 18 * FRAGMENT;
+constexpr int M_OF_SIXTEEN = FRAGMENT / 2 + FRAGMENT;
+constexpr int PIVOTS_AT = M_AT + PANEL_COLS / 16 * M_OF_SIXTEEN;
+constexpr int MODE_AT = PIVOTS_AT + PANEL_COLS;
 constexpr int STAGED = MODE_AT + 2;    // doubles that an update task copies to shared memory
 constexpr int BASIS_AT = STAGED + 14;  // records and their parts begin at multiples of 128 bytes
 constexpr int GRAM_AT = BASIS_AT + RANK_BLOCK * RANK_BLOCK;
 constexpr int BASIS_USED_AT = GRAM_AT + RANK_BLOCK * RANK_BLOCK;
 constexpr int PUBLISHED_MODE_AT = BASIS_USED_AT + 1;
-constexpr int RECORD = BASIS_USED_AT + 16;
+constexpr int DIAGONAL_AT = BASIS_USED_AT + 16;
+constexpr int RECORD = DIAGONAL_AT + PANEL_COLS * (PANEL_COLS + 1) / 2;
 
 // Bits of a panel's mode: V was expressed in a new basis before the panel; the panel takes the Householder fallback.
 constexpr int REBASED = 1, FALLBACK = 2;
+// A bit of the published mode: the payload has been published more than once.
+constexpr int PUBLISHED_AGAIN = 4;
 // Bits of a panel's flag besides its mode: -P, or the reflectors, are published; N and M are published as well.
 constexpr int P_PUBLISHED = 4, COEFFICIENTS_PUBLISHED = 8;
 
@@ -62,10 +68,9 @@ __device__ __forceinline__ int panel_flag(const Sweep<T>& sweep, int panel) {
 }
 
 // Stores a word of a record's payload.
-template <class T>
-__device__ __forceinline__ void publish_word(const Sweep<T>& sweep, double* at, double x) {
+__device__ __forceinline__ void publish_word(const Peers* peers, double* at, double x) {
     store_relaxed(at, x);
-    publish_there(sweep.peers, at, x);
+    publish_there(peers, at, x);
 }
 
 // Waits until the panel's flag is at least `least`.

@@ -1,12 +1,12 @@
 // Transforms a warp's 16 rows of L and V below a panel, by that panel, in double precision on tensor cores:
 //
-//     L <- L + (L (M - 1) + V N)      V <- V - L P      L the columns of the panel, both from the old L and V
+//     L <- L + (L (M - 1) + V N)      V <- V - L P      for each sixteen columns of L, from the old L and V
 //
 // or, if the panel takes the Householder fallback, by its reflectors one after the other. bennett.cuh and sweep.cu
 // derive the coefficients.
 //
-// Entries above the diagonal of L are neither used nor written. The new diagonal is `pivots`: the products give it
-// too, but possibly with the opposite sign where L is small compared with V.
+// Entries above the diagonal of L are neither used nor written. The new diagonal comes from the record: the products
+// give it too, but possibly with the opposite sign where L is small compared with V.
 #pragma once
 #include "resident/householder.cuh"
 
@@ -104,61 +104,70 @@ struct WarpRowsOfL {
         __syncwarp();
     }
     __device__ __forceinline__ void store(int which, long long column, double x) const {
-        if (!exists(which, column)) return;
-        const bool diagonal = column == row + which;
-        sweep.to[column * sweep.l_stride + row + which] = diagonal ? sweep.pivots[column] : (T)x;
+        if (exists(which, column)) sweep.to[column * sweep.l_stride + row + which] = (T)x;
     }
 };
 
-// The products L + (L (M - 1) + V N) of a panel, eight columns at a time, the last ones first. INSIDE: L has all
-// entries of the warp's rows. `halfway` is called in the middle.
+// The products L + (L (M - 1) + V N) and V - L P of a panel, sixteen columns of L at a time. INSIDE: L has all entries
+// of the warp's rows. `halfway` is called in the middle.
 template <bool INSIDE, class S, class Halfway>
 struct NewColumns {
+    typedef double Sixteen[2][4];  // of a product
     const MmaLane& at;
     const WarpRowsOfL<S>& rows_of_l;
     const double* record;
     long long column;
-    const double (&v)[4 * V_SIXTEENS][2];  // before the panel
-    const double (&l)[K_STEPS][2];
+    RowsInRegisters& rows;
     const Halfway& halfway;
     S* to;  // the thread's first row in its first column of eight
 
-    // Adds the correction to the eight columns T of L and stores them.
-    template <int T>
-    __device__ __forceinline__ void finish(const double (&sum)[4]) const {
+    // Adds the correction to the sixteen columns PART of L and stores them.
+    template <int PART>
+    __device__ __forceinline__ void finish(const Sixteen& sum) const {
         const long long stride = rows_of_l.sweep.l_stride;
 #pragma unroll
-        for (int e = 0; e < 2; ++e) {
-            const int j = 8 * T + 4 * e;
-            const double first = l[j / 4][0] + sum[e], second = l[j / 4][1] + sum[2 + e];
+        for (int four = 0; four < 4; ++four) {
+            const int j = 16 * PART + 4 * four;
+            const double (&l)[2] = rows.l[j / 4];
+            const double first = l[0] + sum[four / 2][four % 2], second = l[1] + sum[four / 2][2 + four % 2];
             if (INSIDE) {
                 store_pair(to + j * stride, (S)first, (S)second);
             } else {
-                rows_of_l.store(0, column + j + at.q, first);
-                rows_of_l.store(1, column + j + at.q, second);
+                const long long own = column + j + at.q;
+                const double pivot = record[PIVOTS_AT + j + at.q];
+                rows_of_l.store(0, own, own == rows_of_l.row ? pivot : first);
+                rows_of_l.store(1, own, own == rows_of_l.row + 1 ? pivot : second);
             }
         }
     }
 
-    // The eight columns T and all before them. `behind`, the correction of the eight columns after them, is completed
-    // while these products are in flight.
-    template <int T>
-    __device__ __forceinline__ void gemm(const double (&behind)[4]) const {
-        if constexpr (T == PANEL_COLS / 16 - 1) halfway();
-        double sum[4] = {};
+    // The sixteen columns PART and all after them. `behind`, the correction of those before, is completed while these
+    // products are in flight.
+    template <int PART>
+    __device__ __forceinline__ void gemm(const Sixteen& behind) const {
+        if constexpr (PART == PANEL_COLS / 32) halfway();
+        const double (*const l)[2] = rows.l + 4 * PART;
+        const double* const m = record + M_AT + PART * M_OF_SIXTEEN;
+        double v[4 * V_SIXTEENS][2];
+#pragma unroll
+        for (int s = 0; s < 4 * V_SIXTEENS; ++s) v_operand(rows.v, s, v[s]);
+        Sixteen sum = {};
+#pragma unroll
+        for (int t = 0; t < V_EIGHTS; ++t)
+            gemm_fragment(at, rows.v[t], l, record + P_AT + (V_EIGHTS * PART + t) * FRAGMENT);
+        gemm_half_fragment(at, sum[0], l, m);
+        gemm_fragment(at, sum[1], l, m + FRAGMENT / 2);
 #pragma unroll
         for (int step = 0; step < V_SIXTEENS; ++step)
-            gemm_fragment(at, sum, v + 4 * step, record + N_AT + (V_SIXTEENS * T + step) * FRAGMENT);
-        const double* const m = record + M_AT + T * (T + 1) / 2 * (FRAGMENT / 2);
 #pragma unroll
-        for (int step = 0; step < (T + 1) / 2; ++step)
-            gemm_fragment(at, sum, l + 4 * step, m + step * FRAGMENT);
-        if constexpr (T % 2 == 0) gemm_half_fragment(at, sum, l + 2 * T, m + T / 2 * FRAGMENT);
-        if constexpr (T + 1 < PANEL_COLS / 8) finish<T + 1>(behind);
-        if constexpr (T > 0)
-            gemm<T - 1>(sum);
+            for (int t = 0; t < 2; ++t)
+                gemm_fragment(at, sum[t], v + 4 * step,
+                              record + N_AT + (V_SIXTEENS * (2 * PART + t) + step) * FRAGMENT);
+        if constexpr (PART > 0) finish<PART - 1>(behind);
+        if constexpr (PART + 1 < PANEL_COLS / 16)
+            gemm<PART + 1>(sum);
         else
-            finish<0>(sum);
+            finish<PART>(sum);
     }
 };
 
@@ -176,31 +185,24 @@ template <class T, class Halfway>
 __device__ __forceinline__ void update_l_and_v(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
                                                const double* record, long long column, RowsInRegisters& rows,
                                                const Halfway& halfway) {
-    constexpr int LAST = PANEL_COLS / 8 - 1;
-    double v[4 * V_SIXTEENS][2];
-#pragma unroll
-    for (int s = 0; s < 4 * V_SIXTEENS; ++s) v_operand(rows.v, s, v[s]);
-    update_v(at, record, rows);
-    const double none[4] = {};
+    const double none[2][4] = {};
     T* const to = rows_of_l.sweep.to + (column + at.q) * rows_of_l.sweep.l_stride + rows_of_l.row;
     if (rows_of_l.inside(at, column))
-        NewColumns<true, T, Halfway>{at, rows_of_l, record, column, v, rows.l, halfway, to}
-            .template gemm<LAST>(none);
+        NewColumns<true, T, Halfway>{at, rows_of_l, record, column, rows, halfway, to}.template gemm<0>(none);
     else
-        NewColumns<false, T, Halfway>{at, rows_of_l, record, column, v, rows.l, halfway, to}
-            .template gemm<LAST>(none);
+        NewColumns<false, T, Halfway>{at, rows_of_l, record, column, rows, halfway, to}.template gemm<0>(none);
 }
 
 // Applies the reflectors of a panel in the Householder fallback. STORES: the new L is stored; otherwise only V
 // changes.
 //
 // Columns of L are shifted out of their registers to the left, four at a time, so that one loop body serves all. The
-// rows of the panel's own diagonal block come from the record: where little is left of a pivot, they must have the
-// same roundings.
+// rows of the panel's own diagonal block come from the record at `diagonal`: where little is left of a pivot, they must
+// have the same roundings.
 template <bool STORES, bool INTERCHANGED, class T>
 __device__ __forceinline__ void apply_columns(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
-                                                 const double* record, long long column,
-                                                 RowsInRegisters& rows) {
+                                              const double* record, const double* diagonal, long long column,
+                                              RowsInRegisters& rows) {
 #pragma unroll 1
     for (int s = 0; s < K_STEPS; ++s) {
         double x[2];
@@ -221,7 +223,7 @@ __device__ __forceinline__ void apply_columns(const MmaLane& at, const WarpRowsO
             if (STORES) {
                 const long long i = rows_of_l.row + which - column;
                 const int j = 4 * s + at.q;
-                if (j <= i && i < PANEL_COLS) x[which] = record[M_AT + (int)(i * (i + 1) / 2) + j];
+                if (j <= i && i < PANEL_COLS) x[which] = diagonal[(int)(i * (i + 1) / 2) + j];
                 rows_of_l.store(which, column + j, x[which]);
             }
 #pragma unroll
@@ -234,43 +236,41 @@ __device__ __forceinline__ void apply_columns(const MmaLane& at, const WarpRowsO
 template <class T>
 struct NewRows {
     T* to;
-    long long l_stride;
-    T* pivots;
-    long long n, row;
+    long long l_stride, n, row;
 };
 
 // The same, not inlined in the kernel, and on a copy of the rows, so that this rare case takes no registers from the
 // rest.
 template <bool STORES, class T>
-__device__ __noinline__ void apply_apart(NewRows<T> new_rows, const double* record, long long column,
+__device__ __noinline__ void apply_apart(NewRows<T> new_rows, const double* record, const double* diagonal, long long column,
                                          RowsInRegisters& rows) {
     const MmaLane at;
     Sweep<T> sweep = {};
     sweep.to = new_rows.to;
     sweep.l_stride = new_rows.l_stride;
-    sweep.pivots = new_rows.pivots;
     sweep.n = new_rows.n;
     const WarpRowsOfL<T> rows_of_l{sweep, new_rows.row, nullptr};
     if (any_interchange(at, record + N_AT + 2 * PANEL_COLS))
-        apply_columns<STORES, true>(at, rows_of_l, record, column, rows);
+        apply_columns<STORES, true>(at, rows_of_l, record, diagonal, column, rows);
     else
-        apply_columns<STORES, false>(at, rows_of_l, record, column, rows);
+        apply_columns<STORES, false>(at, rows_of_l, record, diagonal, column, rows);
 }
 
 template <bool STORES, class T>
 __device__ __forceinline__ void apply_reflectors(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
                                                  const double* record, long long column,
                                                  RowsInRegisters& rows) {
+    const double* const diagonal = rows_of_l.sweep.records + column / PANEL_COLS * RECORD + DIAGONAL_AT;
     // The kernel of wide rank blocks has no free registers.
     if constexpr (RANK_BLOCK > 16) {
         const Sweep<T>& sweep = rows_of_l.sweep;
         RowsInRegisters copy = rows;
-        apply_apart<STORES>(NewRows<T>{sweep.to, sweep.l_stride, sweep.pivots, sweep.n, rows_of_l.row}, record,
-                            column, copy);
+        apply_apart<STORES>(NewRows<T>{sweep.to, sweep.l_stride, sweep.n, rows_of_l.row}, record,
+                            diagonal, column, copy);
         rows = copy;
     } else if (any_interchange(at, record + N_AT + 2 * PANEL_COLS)) {
-        apply_columns<STORES, true>(at, rows_of_l, record, column, rows);
+        apply_columns<STORES, true>(at, rows_of_l, record, diagonal, column, rows);
     } else {
-        apply_columns<STORES, false>(at, rows_of_l, record, column, rows);
+        apply_columns<STORES, false>(at, rows_of_l, record, diagonal, column, rows);
     }
 }

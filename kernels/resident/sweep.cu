@@ -40,7 +40,7 @@
 // where it is the first), and one for each panel range up to the row block's own, which is a forwarding task before
 // the critical-path task's first range and an update task from there on; for each sweep but the first and each
 // diagonal block, one inverting task. `v_slots` is more than the panel ranges that a critical-path task goes through.
-// Dynamic shared memory: FRONT_BYTES, and after it MIN_SLOTS to 3 `slots`, each for a record (STAGED).
+// Dynamic shared memory: FRONT_BYTES, and after it MIN_SLOTS to 3 `slots`, each for a record or a tile (SLOT).
 #include "common/inverse.cuh"
 #include "common/layout.cuh"
 #include "resident/critical_path.cuh"
@@ -57,9 +57,10 @@ constexpr size_t PAYLOAD_BYTES = Payload::IN_PARTS ? 2 * PANEL_COLS * RANK_BLOCK
 template <class T>
 constexpr size_t TILES_AT = larger(ROOM_BYTES<T> + PAYLOAD_BYTES, sizeof(DiagonalShared));
 
-// The number of records that have room. Three tiles begin before the place of three wide records, and are smaller.
-constexpr int MAX_SLOTS = 3, MIN_SLOTS = Payload::IN_PARTS ? MAX_SLOTS : 1;
-constexpr size_t SMALLER_TILES = MIN_SLOTS == MAX_SLOTS ? MAX_SLOTS * (STAGED - TILE) * sizeof(double) : 0;
+// Doubles of a slot: room for a record or for a tile. Three tiles begin before the place of three wide records, and are
+// smaller.
+constexpr int SLOT = larger(STAGED, TILE), MAX_SLOTS = 3, MIN_SLOTS = Payload::IN_PARTS ? MAX_SLOTS : 1;
+constexpr size_t SMALLER_TILES = MIN_SLOTS == MAX_SLOTS ? MAX_SLOTS * (SLOT - TILE) * sizeof(double) : 0;
 
 // Shared memory of a task besides the slots: room for L, or the memory of an inverting task or of a critical-path task
 // in its place.
@@ -90,7 +91,6 @@ __device__ __forceinline__ void invert_diagonal_block(const Task<T>& task, Inver
 template <class T>
 __device__ __forceinline__ void take_task(const Launch<T>& launch, int slots, const Peers* peers) {
     constexpr int FRONT = FRONT_BYTES<T> / sizeof(double);
-    static_assert(TILE <= STAGED, "a tile lies where a record does");
     static_assert(WARPS * sizeof(BennettShared) <= TILE * MIN_SLOTS * sizeof(double), "they lie where tiles do");
     DYNAMIC_SHARED(double, memory);
     __shared__ unsigned word;
@@ -137,7 +137,7 @@ KERNELS_OF(SWEEP)
 
 // Host and kernel agree on these.
 constexpr int FRONT_BYTES_F32 = (int)FRONT_BYTES<float>, FRONT_BYTES_F64 = (int)FRONT_BYTES<double>;
-constexpr int SLOT_BYTES = STAGED * (int)sizeof(double);
+constexpr int SLOT_BYTES = SLOT * (int)sizeof(double);
 constexpr int KIND_FORWARDING = FORWARDING, KIND_INVERTING = INVERTING, KIND_CRITICAL_PATH = CRITICAL_PATH,
               KIND_UPDATE = UPDATE;
 constexpr int MAX_RANK_BLOCKS = 1 << RANK_BLOCK_BITS, MAX_ROW_BLOCKS = 1 << ROW_BLOCK_BITS,
