@@ -24,7 +24,7 @@ template <class T>
 __device__ __forceinline__ void bennett_coefficients(BennettShared& shared, const Sweep<T>& sweep, int panel,
                                                      int part, const double* p, const double* gram) {
     const MmaLane at;
-    const int r = at.lane / 2, half = at.lane % 2;
+    const int r = at.lane / 2;
     double* const record = sweep.records + (long long)panel * RECORD;
     const double* const own = p + part * BENNETT_COLS * V_STRIDE;
     const long long column = (long long)panel * PANEL_COLS + part * BENNETT_COLS + r;
@@ -63,16 +63,11 @@ __device__ __forceinline__ void bennett_coefficients(BennettShared& shared, cons
             }
             mma_m16n8k16_f64(k[t], x, y);
         }
-    double rest[BENNETT_COLS];
-    const double excess = eliminate_k(at, shared, k, sweep.sign, rest), gamma = sqrt(1.0 + excess),
-                 inverse = 1.0 / gamma;
-    if (RANK_BLOCK > 16 || half) {
-        double* const n = shared.matrix + (RANK_BLOCK > 16 ? half * 16 * V_STRIDE : 0) + r;
-#pragma unroll
-        for (int c = 0; c < BENNETT_COLS; ++c) n[c * V_STRIDE] = sweep.sign * rest[c] * inverse;
-    }
-    if (!half) {
-        shared.row[r] = -excess * inverse / (1.0 + gamma);
+    eliminate_k(at, shared, k, sweep.sign);
+    double* const diagonal = shared.rows[0];
+    if (at.lane % 2 == 0) {
+        const double excess = shared.excess[r], gamma = sqrt(1.0 + excess);
+        diagonal[r] = -excess * (1.0 / gamma) / (1.0 + gamma);
         if (column < sweep.n) {
             const double pivot = gamma > 0.5 ? fma(l, excess / (1.0 + gamma), l) : l * gamma;
             sweep.pivots[column] = (T)pivot;
@@ -110,7 +105,7 @@ __device__ __forceinline__ void bennett_coefficients(BennettShared& shared, cons
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
             const int i = at.row + e / 2 * 8, j = at.column(t, e % 2);
-            if (i >= j) c[e] = i == j ? shared.row[j] : 0.0;
+            if (i >= j) c[e] = i == j ? diagonal[j] : 0.0;
             if (i < 8 * (t + 1)) {
                 double* const to = m + in_fragment(i / 4, column_in_product(j % 8) * 4 + i % 4);
                 *to = c[e];

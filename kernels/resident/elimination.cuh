@@ -6,84 +6,60 @@
 constexpr int BENNETT_COLS = 16;                               // columns that a warp computes
 constexpr int COEFFICIENT_WARPS = PANEL_COLS / BENNETT_COLS;  // for a panel
 
-// Shared memory of a warp: a matrix of RANK_BLOCK x RANK_BLOCK, and a row of it with sixteen entries of another, or a row
-// of sixteen with RANK_BLOCK entries of another.
+// Shared memory of a warp: a matrix of RANK_BLOCK x RANK_BLOCK, two rows that are exchanged, and what the pivots of K exceed 1 by.
 struct alignas(WORD_BYTES) BennettShared {
-    double matrix[RANK_BLOCK * V_STRIDE], row[RANK_BLOCK + BENNETT_COLS];
+    double matrix[RANK_BLOCK * V_STRIDE], rows[2][RANK_BLOCK + BENNETT_COLS], excess[BENNETT_COLS];
 };
 
-// Sixteen steps of elimination of [1 + A B] (16 x 32) by a warp: of the two threads of a row one has A's half, the
-// other B's half. JORDAN: 1 + A becomes diagonal; otherwise it becomes upper triangular. The entries move to the left
-// with each step, so that the next entry of A's row is always a[0], and at the end B is in its original place. Returns
-// the excess of the row's pivot over 1.
-template <bool JORDAN>
-__device__ __forceinline__ double gauss_eliminate(double (&a)[BENNETT_COLS], double* row) {
-    const int r = threadIdx.x % 32 / 2, half = threadIdx.x % 2;
-    double pivot = 0;
+// Elimination of [1 + A B] with 8 ROWS rows by a warp. Four neighbouring threads share ROWS rows; thread q of them has columns q,
+// q + 4, .. of both matrices, A_COLS and B_COLS of them. JORDAN: 1 + A becomes diagonal; otherwise it becomes upper triangular.
+// Columns of A move to the left every four steps, so that those of the next pivots come first; their results are not kept. Sets
+// `pivots` to what the pivots of the thread's rows exceed 1 by. `rows`: room for two rows; each step uses the other one.
+template <bool JORDAN, int ROWS, int A_COLS, int B_COLS>
+__device__ __forceinline__ void eliminate_rows(double (&a)[ROWS][A_COLS], double (&b)[ROWS][B_COLS],
+                                               double (*rows)[RANK_BLOCK + BENNETT_COLS], double (&pivots)[ROWS]) {
+    constexpr int COLS = A_COLS + B_COLS;
+    static_assert(4 * COLS <= RANK_BLOCK + BENNETT_COLS && COLS % 2 == 0, "a row has room, in words");
+    const int holder = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
 #pragma unroll 1
-    for (int step = 0; step < BENNETT_COLS; ++step) {
-        if (r == step) {
+    for (int four = 0; four < 2 * ROWS; ++four) {
 #pragma unroll
-            for (int c = 0; c < BENNETT_COLS; c += 2)
-                ((Word<double>*)row)[half * BENNETT_COLS / 2 + c / 2] = {{a[c], a[c + 1]}};
+        for (int i = 0; i < 4; ++i) {
+            const int step = 4 * four + i, own = i % ROWS;
+            double* const row = rows[i % 2];
+            Word<double>* const words = (Word<double>*)(row + COLS * q);
+            if (holder == step / ROWS) {
+#pragma unroll
+                for (int c = 0; c < A_COLS; c += 2) words[c / 2] = {{a[own][c], a[own][c + 1]}};
+#pragma unroll
+                for (int c = 0; c < B_COLS; c += 2) words[(A_COLS + c) / 2] = {{b[own][c], b[own][c + 1]}};
+            }
+            double leading[ROWS];
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r) leading[r] = __shfl_sync(ALL_LANES, a[r][0], i, 4);
+            __syncwarp();
+            const double here = row[COLS * i], inverse = reciprocal(1.0 + here);
+            Word<double> pivot[COLS / 2];
+#pragma unroll
+            for (int c = 0; c < COLS / 2; ++c) pivot[c] = words[c];
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r) {
+                const int number = ROWS * holder + r;
+                if (number == step) pivots[r] = here;
+                const double taken = (JORDAN ? number != step : number > step) ? leading[r] * inverse : 0.0;
+#pragma unroll
+                for (int c = 0; c < A_COLS; ++c) a[r][c] = fma(-taken, pivot[c / 2].scalar[c % 2], a[r][c]);
+#pragma unroll
+                for (int c = 0; c < B_COLS; ++c)
+                    b[r][c] = fma(-taken, pivot[(A_COLS + c) / 2].scalar[c % 2], b[r][c]);
+            }
         }
-        const double leading = __shfl_sync(ALL_LANES, a[0], 2 * r);
-        __syncwarp();
-        const double here = row[0];
-        if (r == step) pivot = here;
-        const double taken = (JORDAN ? r != step : r > step) ? leading * reciprocal(1.0 + here) : 0.0;
-        const double first = a[0];
-        Word<double> words[BENNETT_COLS / 2];
 #pragma unroll
-        for (int c = 0; c < BENNETT_COLS / 2; ++c)
-            words[c] = ((const Word<double>*)row)[half * BENNETT_COLS / 2 + c];
+        for (int r = 0; r < ROWS; ++r)
 #pragma unroll
-        for (int c = 0; c < BENNETT_COLS; ++c) {
-            const int old = (c + 1) % BENNETT_COLS;
-            a[c] = fma(-taken, words[old / 2].scalar[old % 2], old ? a[old] : first);
-        }
-        __syncwarp();
+            for (int c = 1; c < A_COLS; ++c) a[r][c - 1] = a[r][c];
     }
-    return pivot;
-}
-
-// Sixteen steps of elimination of [1 + A B] by a warp, whose threads each hold a whole row of A and sixteen entries of
-// B: the threads of row r are EACH neighbours. The first step is that of row `first`. ACTIVE entries of A's row
-// remain, and move to the left with each step: the next is always a[0], and earlier ones are discarded. Rows after the
-// pivot's row, and with JORDAN those before it, are eliminated. Sets `pivot` to the excess of the row's pivot over 1.
-template <bool JORDAN, int ACTIVE, int EACH, int ORDER>
-__device__ __forceinline__ void eliminate_sixteen(double (&a)[ORDER], double (&b)[BENNETT_COLS], double* row,
-                                                  int first, double& pivot) {
-    const int r = threadIdx.x % 32 / EACH;
-    double* const own = row + ACTIVE + threadIdx.x % EACH * BENNETT_COLS;
-#pragma unroll 1
-    for (int step = first; step < first + 16; ++step) {
-        if (r == step) {
-#pragma unroll
-            for (int c = 0; c < ACTIVE; c += 2) *(Word<double>*)(row + c) = {{a[c], a[c + 1]}};
-#pragma unroll
-            for (int c = 0; c < BENNETT_COLS; c += 2) *(Word<double>*)(own + c) = {{b[c], b[c + 1]}};
-        }
-        __syncwarp();
-        const Word<double> leading = *(const Word<double>*)row;
-        const double here = leading.scalar[0];
-        if (r == step) pivot = here;
-        const double taken = (JORDAN ? r != step : r > step) ? a[0] * reciprocal(1.0 + here) : 0.0;
-        a[0] = fma(-taken, leading.scalar[1], a[1]);
-#pragma unroll
-        for (int c = 2; c < ACTIVE; c += 2) {
-            const Word<double> two = *(const Word<double>*)(row + c);
-            a[c - 1] = fma(-taken, two.scalar[0], a[c]);
-            a[c] = fma(-taken, two.scalar[1], a[c + 1]);
-        }
-#pragma unroll
-        for (int c = 0; c < BENNETT_COLS; c += 2) {
-            const Word<double> two = *(const Word<double>*)(own + c);
-            b[c] = fma(-taken, two.scalar[0], b[c]);
-            b[c + 1] = fma(-taken, two.scalar[1], b[c + 1]);
-        }
-        __syncwarp();
-    }
+    __syncwarp();
 }
 
 // Stores sign * A (sixteen rows, in the layout of products) to shared memory.
@@ -99,58 +75,54 @@ __device__ __forceinline__ void store_signed(const MmaLane& at, double* to, cons
 
 // Replaces S_b - 1 by Y = S_b^-1 Q^T (RANK_BLOCK x 16), from -Q at `own`. (row-major)
 __device__ __forceinline__ void solve_with_basis(BennettShared& shared, const double* own) {
-    if constexpr (RANK_BLOCK == 16) {
-        const int r = threadIdx.x % 32 / 2, half = threadIdx.x % 2;
-        double a[BENNETT_COLS];
+    constexpr int ROWS = RANK_BLOCK / 8, A_COLS = RANK_BLOCK / 4, B_COLS = BENNETT_COLS / 4;
+    const int first = ROWS * (threadIdx.x % 32 / 4), q = threadIdx.x % 4;
+    double a[ROWS][A_COLS], b[ROWS][B_COLS], pivots[ROWS] = {};
 #pragma unroll
-        for (int c = 0; c < BENNETT_COLS; ++c)
-            a[c] = half ? -own[c * V_STRIDE + r] : shared.matrix[r * V_STRIDE + c];
-        const double scale = 1.0 / (1.0 + gauss_eliminate<true>(a, shared.row));
-        if (half) {
+    for (int r = 0; r < ROWS; ++r) {
 #pragma unroll
-            for (int c = 0; c < BENNETT_COLS; ++c) shared.matrix[r * V_STRIDE + c] = scale * a[c];
-        }
-    } else {
-        const int r = threadIdx.x % 32;
-        double a[RANK_BLOCK], b[BENNETT_COLS], pivot = 0;
+        for (int c = 0; c < A_COLS; ++c) a[r][c] = shared.matrix[(first + r) * V_STRIDE + 4 * c + q];
 #pragma unroll
-        for (int c = 0; c < RANK_BLOCK; ++c) a[c] = shared.matrix[r * V_STRIDE + c];
+        for (int c = 0; c < B_COLS; ++c) b[r][c] = -own[(4 * c + q) * V_STRIDE + first + r];
+    }
+    __syncwarp();
+    eliminate_rows<true>(a, b, shared.rows, pivots);
 #pragma unroll
-        for (int c = 0; c < BENNETT_COLS; ++c) b[c] = -own[c * V_STRIDE + r];
-        __syncwarp();
-        eliminate_sixteen<true, 32, 1>(a, b, shared.row, 0, pivot);
-        eliminate_sixteen<true, 16, 1>(a, b, shared.row, 16, pivot);
-        const double scale = 1.0 / (1.0 + pivot);
+    for (int r = 0; r < ROWS; ++r) {
+        const double scale = 1.0 / (1.0 + pivots[r]);
 #pragma unroll
-        for (int c = 0; c < BENNETT_COLS; ++c) shared.matrix[r * V_STRIDE + c] = scale * b[c];
+        for (int c = 0; c < B_COLS; ++c) shared.matrix[(first + r) * V_STRIDE + 4 * c + q] = scale * b[r][c];
     }
     __syncwarp();
 }
 
-// Eliminates [S Q Y, Y^T] (16 x (16 + RANK_BLOCK)), with Y in the layout of solve_with_basis and K = -Q Y in that of
-// products. Returns the excess of the square of C's diagonal over 1 in row `lane` / 2, and in `rest` sixteen
-// eliminated entries of that row of Y^T: from 16 (`lane` % 2) on or, where there are only sixteen, in the odd lane
-// alone.
-__device__ __forceinline__ double eliminate_k(const MmaLane& at, BennettShared& shared, const double (&k)[2][4],
-                                              double sign, double (&rest)[BENNETT_COLS]) {
-    const int r = at.lane / 2, half = at.lane % 2;
-    const double* const y = shared.matrix + (RANK_BLOCK > 16 ? half * 16 * V_STRIDE : 0) + r;
+// Replaces Y by N = S Y C^-T, with K = C C^T = 1 + S Q Y. `k`: -Q Y in the layout of products. What the squares of C's
+// diagonal exceed 1 by is left in shared.excess.
+__device__ __forceinline__ void eliminate_k(const MmaLane& at, BennettShared& shared, const double (&k)[2][4],
+                                            double sign) {
+    constexpr int ROWS = BENNETT_COLS / 8, A_COLS = BENNETT_COLS / 4, B_COLS = RANK_BLOCK / 4;
+    const int first = ROWS * (at.lane / 4);
+    double a[ROWS][A_COLS], b[ROWS][B_COLS], excess[ROWS] = {};
 #pragma unroll
-    for (int c = 0; c < BENNETT_COLS; ++c) rest[c] = y[c * V_STRIDE];
+    for (int r = 0; r < ROWS; ++r)
+#pragma unroll
+        for (int c = 0; c < B_COLS; ++c) b[r][c] = shared.matrix[(4 * c + at.q) * V_STRIDE + first + r];
     __syncwarp();
     store_signed(at, shared.matrix, k, -sign);
     __syncwarp();
-    if constexpr (RANK_BLOCK == 16) {
 #pragma unroll
-        for (int c = 0; c < BENNETT_COLS; ++c)
-            rest[c] = half ? rest[c] : shared.matrix[r * V_STRIDE + c];
-        return gauss_eliminate<false>(rest, shared.row);
-    } else {
-        double a[BENNETT_COLS], excess = 0;
+    for (int r = 0; r < ROWS; ++r)
 #pragma unroll
-        for (int c = 0; c < BENNETT_COLS; ++c) a[c] = shared.matrix[r * V_STRIDE + c];
-        __syncwarp();
-        eliminate_sixteen<false, 16, 2>(a, rest, shared.row, 0, excess);
-        return excess;
+        for (int c = 0; c < A_COLS; ++c) a[r][c] = shared.matrix[(first + r) * V_STRIDE + 4 * c + at.q];
+    __syncwarp();
+    eliminate_rows<false>(a, b, shared.rows, excess);
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+        const double inverse = 1.0 / sqrt(1.0 + excess[r]);
+#pragma unroll
+        for (int c = 0; c < B_COLS; ++c)
+            shared.matrix[(4 * c + at.q) * V_STRIDE + first + r] = sign * b[r][c] * inverse;
+        if (at.q == 0) shared.excess[first + r] = excess[r];
     }
+    __syncwarp();
 }

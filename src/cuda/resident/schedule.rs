@@ -95,8 +95,8 @@ impl Partition {
             return Self { range_panels, sixteenths: 16, depth };
         }
         let range_panels = match row_blocks {
-            ..=4 => 2,
-            5..=8 => 4,
+            ..=8 => 2,
+            9..=16 => 4,
             _ if 4 * row_blocks <= multiprocessors => 8,
             _ => 16,
         };
