@@ -21,11 +21,7 @@ constexpr int PAYLOAD_PANELS = 8;
 // With rank blocks of 16 columns each warp has room for all of -P in registers. With 32 columns each warp polls a
 // part, and the warps exchange the parts in shared memory.
 struct Payload {
-#ifdef P_IN_PARTS
-    static constexpr bool IN_PARTS = true;
-#else
     static constexpr bool IN_PARTS = RANK_BLOCK > 16;
-#endif
     static constexpr int OF_P = PANEL_COLS / 16 * V_EIGHTS, OWN = IN_PARTS ? OF_P / WARPS : OF_P;  // fragments
     double p[OWN][4];
 
