@@ -31,14 +31,15 @@ constexpr double MAX_P_SQUARE = 16.0;
 // multiplied. (Pivots do not show this: sixteen nearly parallel columns leave 3/4 each and almost nothing together.)
 constexpr double MAX_INVERSE = 8.0, MAX_INVERSE_ONE_PANEL = 2.0;
 
-// P^T P of a panel as sums over parts of its rows; each warp of a team computes 16 x 8 entries of a part. With rank
-// blocks of 16 columns two teams compute those of two panels at once.
+// P^T P of a panel as sums over parts of its rows; each of USED_WARPS warps computes 16 x 8 entries of a part. With rank
+// blocks of 16 columns these are half of the warps, so that two panels are computed at once.
 struct Gram {
-    static constexpr int TILES = V_SIXTEENS * V_EIGHTS, PARTS = V_SIXTEENS == 1 ? 2 : 1, TEAM = TILES * PARTS;
+    static constexpr int TILES = V_SIXTEENS * V_EIGHTS, PARTS = V_SIXTEENS == 1 ? 2 : 1,
+                         USED_WARPS = TILES * PARTS;
     static constexpr int SIXTEENS = PANEL_COLS / 16 / PARTS;  // of rows of P in a part
     double part[PARTS][RANK_BLOCK * V_STRIDE];
 
-    // `p`: P or -P (64 x RANK_BLOCK, row-major). `warp`: in its team.
+    // `p`: P or -P (64 x RANK_BLOCK, row-major). `warp`: of USED_WARPS.
     __device__ __forceinline__ void syrk(const MmaLane& at, int warp, const double* p) {
         const int own = warp / TILES, first = warp % TILES / V_EIGHTS * 16, t = warp % V_EIGHTS;
         p += 16 * SIXTEENS * own * V_STRIDE;

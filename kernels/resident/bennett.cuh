@@ -7,8 +7,8 @@
 //
 // so for sixteen columns, with Q their rows of P, S_b the S and V_b = V - sum_i l_i p_i the V before them, L' = L M +
 // V_b N with N = [S y_j / gamma_j] and M = diag(1 / gamma) - striu(Q N). A warp computes these columns. Y = S_b^-1 Q^T
-// comes from a Gauss-Jordan elimination, K = 1 + S Q Y = C C^T from a Gauss elimination, and N is S Y C^-T; gamma is the
-// diagonal of C (elimination.cuh).
+// comes from a Gauss-Jordan elimination, K = 1 + S Q Y = C C^T from a Gauss elimination, and N is S Y C^-T; gamma is
+// the diagonal of C (elimination.cuh).
 // S_b is well-conditioned, because a sweep rebases early enough.
 //
 // L' is computed as L + (L (M - 1) + V_b N), and the pivot l' = gamma l as l + l (gamma - 1): otherwise the rounding of

@@ -7,8 +7,8 @@
 
 // Transforms V of the task's rows through the panels before their own, each as soon as its P is published, and saves V
 // at the beginning of each panel range; the caller publishes the last of these. `state` is the basis after these
-// panels, `payloads` room for payloads. `start_diagonal` is called before the last row block's panels, and its copies are
-// complete when this returns, if there are panels; then no warp uses its room for L.
+// panels, `payloads` room for payloads. `start_diagonal` is called before the last row block's panels. When this
+// returns after at least one panel, the copies that it has begun are complete, and no warp uses its room for L.
 template <class T, class Start>
 __device__ __forceinline__ void v_to_diagonal(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
                                               const Task<T>& task, double* payloads, const Start& start_diagonal,

@@ -246,8 +246,8 @@ struct TileOperand {
 };
 
 // Solves all panels of a row block, as solve_panels, in one basis, and publishes P before it is known whether it is
-// valid: the next row block waits for it. All tiles are in shared memory, V is after the next barrier. Returns whether P
-// is valid; if not, V is as it was.
+// valid: the next row block waits for it. All tiles are in shared memory, and V is after the next barrier. Returns
+// whether P is valid; if not, V is as it was.
 template <class T>
 __device__ __forceinline__ bool solve_together(DiagonalShared& shared, const DiagonalTiles<T>& tiles,
                                                const Sweep<T>& sweep, int first, const BasisState& before) {
@@ -286,8 +286,8 @@ __device__ __forceinline__ bool solve_together(DiagonalShared& shared, const Dia
     __syncthreads();
 #pragma unroll
     for (int j = 0; j < ROW_BLOCK_PANELS; ++j) {
-        const int warp = (at.warp + WARPS - j * Gram::TEAM) % WARPS;
-        if (j < tiles.panels && warp < Gram::TEAM) shared.own[j].syrk(at, warp, shared.p[j]);
+        const int warp = (at.warp + WARPS - j * Gram::USED_WARPS) % WARPS;
+        if (j < tiles.panels && warp < Gram::USED_WARPS) shared.own[j].syrk(at, warp, shared.p[j]);
     }
     __syncthreads();
     GramValues total;
@@ -380,7 +380,7 @@ __device__ __forceinline__ const double* solve_panels(DiagonalShared& shared, co
                 refine_p(part, shared, inverse, v, l, tiles.l_stride, height, p);
             // Stored before it is known to be valid, and stored again if it is not. No reader uses it before the mode.
             exchange_p<false>(at, record, shared.p[0], sweep.peers);
-            if (at.warp < Gram::TEAM) shared.own[0].syrk(at, at.warp, shared.p[0]);
+            if (at.warp < Gram::USED_WARPS) shared.own[0].syrk(at, at.warp, shared.p[0]);
             if (below) {
                 const double* const tile = tiles.get(1);
 #pragma unroll

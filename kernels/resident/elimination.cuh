@@ -6,18 +6,21 @@
 constexpr int BENNETT_COLS = 16;                               // columns that a warp computes
 constexpr int COEFFICIENT_WARPS = PANEL_COLS / BENNETT_COLS;  // for a panel
 
-// Shared memory of a warp: a matrix of RANK_BLOCK x RANK_BLOCK, two rows that are exchanged, and what the pivots of K exceed 1 by.
+// Shared memory of a warp: a matrix of RANK_BLOCK x RANK_BLOCK, two rows that are exchanged, and what the pivots of K
+// exceed 1 by.
 struct alignas(WORD_BYTES) BennettShared {
     double matrix[RANK_BLOCK * V_STRIDE], rows[2][RANK_BLOCK + BENNETT_COLS], excess[BENNETT_COLS];
 };
 
-// Elimination of [1 + A B] with 8 ROWS rows by a warp. Four neighbouring threads share ROWS rows; thread q of them has columns q,
-// q + 4, .. of both matrices, A_COLS and B_COLS of them. JORDAN: 1 + A becomes diagonal; otherwise it becomes upper triangular.
-// Columns of A move to the left every four steps, so that those of the next pivots come first; their results are not kept. Sets
-// `pivots` to what the pivots of the thread's rows exceed 1 by. `rows`: room for two rows; each step uses the other one.
+// Elimination of [1 + A B] with 8 ROWS rows by a warp. Four neighbouring threads share ROWS rows; thread q of them has
+// columns q, q + 4, .. of both matrices, A_COLS and B_COLS of them. JORDAN: 1 + A becomes diagonal; otherwise it
+// becomes upper triangular. Columns of A move to the left every four steps, so that those of the next pivots come first; their
+// results are not kept. Sets `pivots` to what the pivots of the thread's rows exceed 1 by. `rows`: room for two rows,
+// which steps use in turn.
 template <bool JORDAN, int ROWS, int A_COLS, int B_COLS>
 __device__ __forceinline__ void eliminate_rows(double (&a)[ROWS][A_COLS], double (&b)[ROWS][B_COLS],
-                                               double (*rows)[RANK_BLOCK + BENNETT_COLS], double (&pivots)[ROWS]) {
+                                               double (*rows)[RANK_BLOCK + BENNETT_COLS],
+                                               double (&pivots)[ROWS]) {
     constexpr int COLS = A_COLS + B_COLS;
     static_assert(4 * COLS <= RANK_BLOCK + BENNETT_COLS && COLS % 2 == 0, "a row has room, in words");
     const int holder = threadIdx.x % 32 / 4, q = threadIdx.x % 4;

@@ -242,7 +242,8 @@ struct NewRows {
 // The same, not inlined in the kernel, and on a copy of the rows, so that this rare case takes no registers from the
 // rest.
 template <bool STORES, class T>
-__device__ __noinline__ void apply_apart(NewRows<T> new_rows, const double* record, const double* diagonal, long long column,
+__device__ __noinline__ void apply_apart(NewRows<T> new_rows, const double* record, const double* diagonal,
+                                         long long column,
                                          RowsInRegisters& rows) {
     const MmaLane at;
     Sweep<T> sweep = {};
