@@ -49,7 +49,7 @@ __device__ __forceinline__ void v_to_diagonal(const MmaLane& at, const WarpRowsO
                 Payload payload;
                 load(panel);
                 payload.poll(at, sweep, panel);
-                payload.update_v(at, payloads, turn, rows);
+                payload.template update_v<T>(at, payloads, turn, rows);
             }
             valid = payloads_are_valid(at, sweep, first, state.gram);
             state.used = 1.0;
@@ -75,7 +75,7 @@ __device__ __forceinline__ void v_to_diagonal(const MmaLane& at, const WarpRowsO
             if (mode & FALLBACK)
                 apply_reflectors<false>(at, rows_of_l, record, (long long)panel * PANEL_COLS, rows);
             else
-                update_v(at, record, rows);
+                update_v<T>(at, record, rows);
         }
         if (next % task.range_panels == 0) {
             task.save_v(at, next / task.range_panels, rows.v);

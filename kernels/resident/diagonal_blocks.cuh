@@ -227,7 +227,7 @@ struct TileOperand {
                 x[s / 4][s % 4][half] = (double)a[4 * s * tile_stride<1, S>() + 8 * half];
     }
 
-    // C <- C + A B for `steps` sixteens of the sum. (B row-major)
+    // C <- C + A B for `steps` sixteens of the sum (B row-major).
     __device__ __forceinline__ void gemm(const DiagonalPart& part, const double* b, int steps,
                                          DiagonalPart::Entries& c) const {
         b += part.at.q * V_STRIDE + part.column + part.at.row;
@@ -270,10 +270,13 @@ __device__ __forceinline__ bool solve_together(DiagonalShared& shared, const Dia
         const TileOperand<T> l(part, tiles.slot(1));
         __syncthreads();
 #pragma unroll
-        for (int e = 0; e < ENTRIES; ++e) p[e] = old[e] = part.entry(below, e);
+        for (int e = 0; e < ENTRIES; ++e) {
+            old[e] = part.entry(below, e);
+            p[e] = 0;
+        }
         l.gemm(part, shared.p[0], K_STEPS / 4, p);
 #pragma unroll
-        for (int e = 0; e < ENTRIES; ++e) part.entry(below, e) = p[e];
+        for (int e = 0; e < ENTRIES; ++e) part.entry(below, e) = old[e] + p[e];
         const TileOperand<double> inverse(part, tiles.slot(2));
         __syncthreads();
 #pragma unroll
@@ -384,8 +387,10 @@ __device__ __forceinline__ const double* solve_panels(DiagonalShared& shared, co
             if (below) {
                 const double* const tile = tiles.get(1);
 #pragma unroll
-                for (int e = 0; e < DiagonalPart::ENTRIES; ++e) next[e] = part.entry(v + PANEL_COLS * V_STRIDE, e);
+                for (int e = 0; e < DiagonalPart::ENTRIES; ++e) next[e] = 0;
                 part.gemm((const T*)tile, shared.p[0], K_STEPS / 4, next);
+#pragma unroll
+                for (int e = 0; e < DiagonalPart::ENTRIES; ++e) next[e] += part.entry(v + PANEL_COLS * V_STRIDE, e);
             }
             __syncthreads();
             GramValues magnitudes;

@@ -53,6 +53,7 @@ struct Payload {
 
     // V <- V - L P, with the same bits as update_v; by all warps if they have parts. Payloads alternate between two
     // places in `shared`: `turn` counts them.
+    template <class T>
     __device__ __forceinline__ void update_v(const MmaLane& at, double* shared, int& turn,
                                              RowsInRegisters& rows) const {
         if constexpr (IN_PARTS) {
@@ -64,12 +65,15 @@ struct Payload {
                     *(Word<double>*)(all + fragment(at, f) * FRAGMENT + in_fragment(s, at.lane)) = {
                         {p[f][s], p[f][s + 1]}};
             __syncthreads();
-            ::update_v(at, all - P_AT, rows);
+            ::update_v<T>(at, all - P_AT, rows);
         } else {
+            ChangeOfV<T> v(rows.v);
 #pragma unroll
-            for (int f = 0; f < OWN; ++f)
-                mma_m16n8k16_f64(rows.v[f % V_EIGHTS], *(const double (*)[4][2])(rows.l + f / V_EIGHTS * 4),
-                                 p[f]);
+            for (int step = 0; step < K_STEPS / 4; ++step)
+#pragma unroll
+                for (int t = 0; t < V_EIGHTS; ++t)
+                    mma_m16n8k16_f64(v.sum()[t], *(const double (*)[4][2])(rows.l + 4 * step), p[V_EIGHTS * step + t]);
+            v.finish();
         }
     }
 };

@@ -52,31 +52,44 @@ struct WarpRowsOfL {
         return column * WARP_ROWS + part * PART + i % PART;
     }
 
-    // Begins to copy the 64 columns from `column` on to the room, by the warp alone: it waits for no other warp, and
-    // for sixteen rows the permutation of parts takes less memory than copy_tile's strides. Entries above the diagonal
-    // are arbitrary.
-    __device__ __forceinline__ void fetch(const MmaLane& at, long long column) const {
+    // Begins to copy COUNT columns from column `own` of the panel at `column` on to the room, by the warp alone: it
+    // waits for no other warp, and for sixteen rows the permutation of parts takes less memory than copy_tile's
+    // strides. Entries above the diagonal are arbitrary.
+    template <int COUNT>
+    __device__ __forceinline__ void fetch_columns(const MmaLane& at, long long column, int own) const {
         constexpr int EACH = WORD_BYTES / (int)sizeof(T), COLS = 32 / WORDS;
         const int i = at.lane % WORDS * EACH, j = at.lane / WORDS;
-        T* const to = room + in_room(i, j);
+        column += own;
+        T* const to = room + in_room(i, j) + own * WARP_ROWS;
         const T* from = sweep.from + (column + j) * sweep.l_stride + first(at) + i;
-        if (first(at) + WARP_ROWS <= sweep.n && column + PANEL_COLS <= sweep.n) {
+        if (first(at) + WARP_ROWS <= sweep.n && column + COUNT <= sweep.n) {
 #pragma unroll
-            for (int e = 0; e < PANEL_COLS; e += COLS) {
+            for (int e = 0; e < COUNT; e += COLS) {
                 copy_async_16(to + e * WARP_ROWS, from);
                 from += COLS * sweep.l_stride;
             }
         } else {
             const int rows = (int)max(0ll, min((long long)EACH, sweep.n - first(at) - i));
 #pragma unroll 1
-            for (int e = 0; e < PANEL_COLS; e += COLS) {
+            for (int e = 0; e < COUNT; e += COLS) {
                 const bool exists = rows > 0 && column + e + j < sweep.n;
                 copy_async<WORD_BYTES>(to + e * WARP_ROWS, exists ? from : sweep.from,
                                        exists ? rows * (int)sizeof(T) : 0);
                 from += COLS * sweep.l_stride;
             }
         }
+    }
+    __device__ __forceinline__ void fetch(const MmaLane& at, long long column) const {
+        fetch_columns<PANEL_COLS>(at, column, 0);
         copy_async_commit();
+    }
+    // The same in four batches, each of sixteen columns.
+    __device__ __forceinline__ void fetch_by_sixteens(const MmaLane& at, long long column) const {
+#pragma unroll
+        for (int part = 0; part < PANEL_COLS / 16; ++part) {
+            fetch_columns<16>(at, column, 16 * part);
+            copy_async_commit();
+        }
     }
     // Prefetches 64 columns, all of which exist, to the second-level cache, so that a later fetch is short.
     __device__ __forceinline__ void prefetch(const MmaLane& at, long long column) const {
@@ -84,51 +97,91 @@ struct WarpRowsOfL {
         for (int e = 0; e < PANEL_COLS; e += 32)
             prefetch_l2(sweep.from + (column + e + at.lane) * sweep.l_stride + first(at));
     }
-    // Loads the fetched columns to registers; the caller has waited for them.
-    __device__ __forceinline__ void load(const MmaLane& at, long long column, double (&l)[K_STEPS][2]) const {
+    // Loads COUNT fetched columns from column `own` of the panel at `column` on to registers; the caller has waited for
+    // them. `all`: L has all of their entries.
+    template <int COUNT>
+    __device__ __forceinline__ void load_columns(const MmaLane& at, long long column, int own, bool all,
+                                                 double (&l)[COUNT / 4][2]) const {
         __syncwarp();
-        const bool all = inside(at, column);
 #pragma unroll
-        for (int s = 0; s < K_STEPS; ++s) {
-            const Pair<T> two = *(const Pair<T>*)(room + in_room(first_row(at), 4 * s + at.q));
+        for (int s = 0; s < COUNT / 4; ++s) {
+            const Pair<T> two = *(const Pair<T>*)(room + in_room(first_row(at), own + 4 * s + at.q));
 #pragma unroll
             for (int which = 0; which < 2; ++which) l[s][which] = (double)two.scalar[which];
         }
         if (!all) {
 #pragma unroll
-            for (int s = 0; s < K_STEPS; ++s)
+            for (int s = 0; s < COUNT / 4; ++s)
 #pragma unroll
                 for (int which = 0; which < 2; ++which)
-                    l[s][which] = exists(which, column + 4 * s + at.q) ? l[s][which] : 0.0;
+                    l[s][which] = exists(which, column + own + 4 * s + at.q) ? l[s][which] : 0.0;
         }
         __syncwarp();
+    }
+    __device__ __forceinline__ void load(const MmaLane& at, long long column, double (&l)[K_STEPS][2]) const {
+        load_columns<PANEL_COLS>(at, column, 0, inside(at, column), l);
     }
     __device__ __forceinline__ void store(int which, long long column, double x) const {
         if (exists(which, column)) sweep.to[column * sweep.l_stride + row + which] = (T)x;
     }
 };
 
-// The products L + (L (M - 1) + V N) and V - L P of a panel, sixteen columns of L at a time. INSIDE: L has all entries
-// of the warp's rows. `halfway` is called in the middle.
+// The products - L P of a panel, by which V changes.
+//
+// In double precision they are summed by themselves: V is larger than each of them, and would be rounded with each. A
+// loop that adds and removes the same V would repeat these errors, which are common to whole rows of L. In single
+// precision L is rounded far more, and the products are added to V.
+template <class T>
+struct ChangeOfV {
+    static constexpr bool APART = sizeof(T) == sizeof(double);
+    VRows& v;
+    VRows change = {};
+
+    __device__ __forceinline__ ChangeOfV(VRows& v) : v(v) {}
+    // Where products are added.
+    __device__ __forceinline__ VRows& sum() {
+        if constexpr (APART)
+            return change;
+        else
+            return v;
+    }
+    // An entry of V with the products so far.
+    __device__ __forceinline__ double at(int t, int e) const { return APART ? v[t][e] + change[t][e] : v[t][e]; }
+    // The entries of step s of a sum over the columns of that V.
+    __device__ __forceinline__ void operand(int s, double (&a)[2]) const {
+        a[0] = at(s / 2, s % 2);
+        a[1] = at(s / 2, 2 + s % 2);
+    }
+    // Adds them to V, after the last product.
+    __device__ __forceinline__ void finish() {
+#pragma unroll
+        for (int e = 0; e < 4 * V_EIGHTS; ++e) v[e / 4][e % 4] = at(e / 4, e % 4);
+    }
+};
+
+// The products L + (L (M - 1) + V N) and V - L P of a panel, sixteen columns of L at a time, each a batch of copies. As
+// soon as sixteen columns are in registers, those of the next panel are fetched in their place, if there are `more`.
+// INSIDE: L has all entries of the warp's rows. `halfway` is called in the middle.
 template <bool INSIDE, class S, class Halfway>
 struct NewColumns {
-    typedef double Sixteen[2][4];  // of a product
+    typedef double OldSixteen[4][2], Sixteen[2][4];  // columns of L as an operand, and of a product
     const MmaLane& at;
     const WarpRowsOfL<S>& rows_of_l;
     const double* record;
     long long column;
-    RowsInRegisters& rows;
+    ChangeOfV<S>& v;
+    bool more;
     const Halfway& halfway;
     S* to;  // the thread's first row in its first column of eight
 
     // Adds the correction to the sixteen columns PART of L and stores them.
     template <int PART>
-    __device__ __forceinline__ void finish(const Sixteen& sum) const {
+    __device__ __forceinline__ void finish(const OldSixteen& old, const Sixteen& sum) const {
         const long long stride = rows_of_l.sweep.l_stride;
 #pragma unroll
         for (int four = 0; four < 4; ++four) {
             const int j = 16 * PART + 4 * four;
-            const double (&l)[2] = rows.l[j / 4];
+            const double (&l)[2] = old[four];
             const double first = l[0] + sum[four / 2][four % 2], second = l[1] + sum[four / 2][2 + four % 2];
             if (INSIDE) {
                 store_pair(to + j * stride, (S)first, (S)second);
@@ -141,56 +194,66 @@ struct NewColumns {
         }
     }
 
-    // The sixteen columns PART and all after them. `behind`, the correction of those before, is completed while these
-    // products are in flight.
+    // The sixteen columns PART and all after them. `behind`, the correction of those before (`old`), is completed while
+    // these products are in flight.
     template <int PART>
-    __device__ __forceinline__ void gemm(const Sixteen& behind) const {
+    __device__ __forceinline__ void gemm(const OldSixteen& old, const Sixteen& behind) const {
+        copy_async_wait<PANEL_COLS / 16 - 1>();
+        OldSixteen l;
+        rows_of_l.template load_columns<16>(at, column, 16 * PART, INSIDE, l);
         if constexpr (PART == PANEL_COLS / 32) halfway();
-        const double (*const l)[2] = rows.l + 4 * PART;
+        if (more) rows_of_l.template fetch_columns<16>(at, column + PANEL_COLS, 16 * PART);
+        copy_async_commit();
         const double* const m = record + M_AT + PART * M_OF_SIXTEEN;
-        double v[4 * V_SIXTEENS][2];
+        double v_before[4 * V_SIXTEENS][2];
 #pragma unroll
-        for (int s = 0; s < 4 * V_SIXTEENS; ++s) v_operand(rows.v, s, v[s]);
+        for (int s = 0; s < 4 * V_SIXTEENS; ++s) v.operand(s, v_before[s]);
         Sixteen sum = {};
 #pragma unroll
         for (int t = 0; t < V_EIGHTS; ++t)
-            gemm_fragment(at, rows.v[t], l, record + P_AT + (V_EIGHTS * PART + t) * FRAGMENT);
+            gemm_fragment(at, v.sum()[t], l, record + P_AT + (V_EIGHTS * PART + t) * FRAGMENT);
         gemm_half_fragment(at, sum[0], l, m);
         gemm_fragment(at, sum[1], l, m + FRAGMENT / 2);
 #pragma unroll
         for (int step = 0; step < V_SIXTEENS; ++step)
 #pragma unroll
             for (int t = 0; t < 2; ++t)
-                gemm_fragment(at, sum[t], v + 4 * step,
+                gemm_fragment(at, sum[t], v_before + 4 * step,
                               record + N_AT + (V_SIXTEENS * (2 * PART + t) + step) * FRAGMENT);
-        if constexpr (PART > 0) finish<PART - 1>(behind);
+        if constexpr (PART > 0) finish<PART - 1>(old, behind);
         if constexpr (PART + 1 < PANEL_COLS / 16)
-            gemm<PART + 1>(sum);
+            gemm<PART + 1>(l, sum);
         else
-            finish<PART>(sum);
+            finish<PART>(l, sum);
     }
 };
 
 // V <- V - L P.
+template <class T>
 __device__ __forceinline__ void update_v(const MmaLane& at, const double* record, RowsInRegisters& rows) {
+    ChangeOfV<T> v(rows.v);
 #pragma unroll
     for (int step = 0; step < K_STEPS / 4; ++step)
 #pragma unroll
         for (int t = 0; t < V_EIGHTS; ++t)
-            gemm_fragment(at, rows.v[t], rows.l + 4 * step, record + P_AT + (V_EIGHTS * step + t) * FRAGMENT);
+            gemm_fragment(at, v.sum()[t], rows.l + 4 * step, record + P_AT + (V_EIGHTS * step + t) * FRAGMENT);
+    v.finish();
 }
 
-// Transforms L and V by products; `halfway` is called in the middle of those for L.
+// Transforms L and V by products. L of the panel has been fetched by sixteens; if there are `more`, those of the next
+// panel are when this returns. `halfway` is called in the middle.
 template <class T, class Halfway>
 __device__ __forceinline__ void update_l_and_v(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
-                                               const double* record, long long column, RowsInRegisters& rows,
+                                               const double* record, long long column, VRows& v, bool more,
                                                const Halfway& halfway) {
-    const double none[2][4] = {};
+    ChangeOfV<T> change(v);
+    const double none[2][4] = {}, no_l[4][2] = {};
     T* const to = rows_of_l.sweep.to + (column + at.q) * rows_of_l.sweep.l_stride + rows_of_l.row;
     if (rows_of_l.inside(at, column))
-        NewColumns<true, T, Halfway>{at, rows_of_l, record, column, rows, halfway, to}.template gemm<0>(none);
+        NewColumns<true, T, Halfway>{at, rows_of_l, record, column, change, more, halfway, to}.template gemm<0>(no_l, none);
     else
-        NewColumns<false, T, Halfway>{at, rows_of_l, record, column, rows, halfway, to}.template gemm<0>(none);
+        NewColumns<false, T, Halfway>{at, rows_of_l, record, column, change, more, halfway, to}.template gemm<0>(no_l, none);
+    change.finish();
 }
 
 // Applies the reflectors of a panel in the Householder fallback. STORES: the new L is stored; otherwise only V

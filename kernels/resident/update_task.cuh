@@ -57,13 +57,16 @@ template <class T>
 __device__ __forceinline__ void update(const MmaLane& at, const Task<T>& task,
                                        const WarpRowsOfL<T>& rows_of_l, int slots, double* staged) {
     const int end = task.end;
-    RowsInRegisters rows;
+    VRows v;
     StagedRecords<T> records(task.sweep, staged, slots, task.begin, end);
     if (threadIdx.x == 32) task.wait_for_l(task.range);
     if (threadIdx.x == 64) task.wait_for_v();
     records.ask(at, task.begin, false);
-    rows_of_l.fetch(at, (long long)task.begin * PANEL_COLS);
-    task.load_v(at, rows_of_l.row, rows.v);
+    copy_async_commit();
+    // Copies that `halfway` begins are in the batch of the third sixteen columns of the next panel, and complete when those
+    // are.
+    rows_of_l.fetch_by_sixteens(at, (long long)task.begin * PANEL_COLS);
+    task.load_v(at, rows_of_l.row, v);
 #pragma unroll 1
     for (int panel = task.begin; panel < end; ++panel) {
         const long long column = (long long)panel * PANEL_COLS;
@@ -71,41 +74,40 @@ __device__ __forceinline__ void update(const MmaLane& at, const Task<T>& task,
         const double* const own = records.at_work();
         // A launch that is to end leaves nothing there.
         const double mode = IS_DISTRIBUTED && records.there == panel ? 0.0 : own[MODE_AT];
-        // Batches of copies in the order in which they were committed: this panel's L, records, the next panel's L,
-        // records.
-        copy_async_wait_but_one();
-        rows_of_l.load(at, column, rows.l);
-        if (panel + 1 < end)
-            rows_of_l.fetch(at, column + PANEL_COLS);
-        else
-            copy_async_commit();
         // All threads have finished the previous panel, whose slot is free.
         const auto halfway = [&] {
             if (slots > 1) {
-                copy_async_wait_but_one();
                 const int here = records.asked;
                 records.ask(at, panel, false);
                 records.there = here;
             }
-            copy_async_commit();
         };
         bool fallback = false;
         if (mode != 0.0) {
             if ((int)mode & REBASED)
-                rebase(at, task.sweep.records + (long long)panel * RECORD + BASIS_AT, rows.v);
+                rebase(at, task.sweep.records + (long long)panel * RECORD + BASIS_AT, v);
             fallback = (int)mode & FALLBACK;
         }
         if (fallback) {
+            RowsInRegisters rows;
+            copy_async_wait_all();
+            rows_of_l.load(at, column, rows.l);
+#pragma unroll
+            for (int e = 0; e < 4 * V_EIGHTS; ++e) rows.v[e / 4][e % 4] = v[e / 4][e % 4];
             apply_reflectors<true>(at, rows_of_l, own, column, rows);
+#pragma unroll
+            for (int e = 0; e < 4 * V_EIGHTS; ++e) v[e / 4][e % 4] = rows.v[e / 4][e % 4];
             halfway();
+            copy_async_commit();
+            if (panel + 1 < end) rows_of_l.fetch_by_sixteens(at, column + PANEL_COLS);
         } else {
-            update_l_and_v(at, rows_of_l, own, column, rows, halfway);
+            update_l_and_v(at, rows_of_l, own, column, v, panel + 1 < end, halfway);
         }
         records.slot = records.behind(records.slot);
     }
     copy_async_wait_all();
     if (task.kind == FORWARDING) {
-        task.save_v(at, task.range + 1, rows.v);
+        task.save_v(at, task.range + 1, v);
         task.publish_v(at, task.range + 1);
     }
     task.publish_l();

@@ -100,7 +100,7 @@ impl Partition {
             _ if 4 * row_blocks <= multiprocessors => 8,
             _ => 16,
         };
-        let sixteenths = (8 * multiprocessors / row_blocks.max(1)).clamp(2, 16);
+        let sixteenths = (6 * multiprocessors / row_blocks.max(1)).clamp(2, 16);
         Self { range_panels, sixteenths, depth: usize::MAX }
     }
 }
