@@ -5,7 +5,7 @@ use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
 use crate::cuda::plain::Plain;
 use crate::cuda::resident::inverses::Inverses;
-use crate::cuda::resident::schedule::{Partition, Schedule};
+use crate::cuda::resident::schedule::{Partitions, Schedule};
 use crate::cuda::resident::sizes::{PANEL_COLS, ROW_BLOCK};
 use crate::cuda::resident::sweep_launch::{
     MAX_PEERS, NARROW, Peers, ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel, Variant, WIDE, flags, saved_v,
@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub(super) struct Common<'a, T> {
     pub plan: &'a Plan,
     /// For one sweep, and for several.
-    pub partitions: [Partition; 2],
+    pub partitions: Partitions,
     /// The first of its sweeps.
     pub first: usize,
     pub pivots: DeviceSlice<'a, T>,
@@ -39,11 +39,7 @@ impl<T> Common<'_, T> {
     fn schedule<S>(&self, sweeps: usize, part: &Part<S>) -> Schedule {
         let Plan { rows, start, .. } = *self.plan;
         let sweeps = sweeps.min(SWEEPS_OF_LAUNCH);
-        let whole = Schedule::new(
-            (rows - start).div_ceil(PANEL_COLS),
-            sweeps,
-            self.partitions[usize::from(sweeps > 1)],
-        );
+        let whole = Schedule::new((rows - start).div_ceil(PANEL_COLS), sweeps, self.partitions.of(sweeps));
         whole.on(part.rows.share, start / ROW_BLOCK)
     }
 }
@@ -74,20 +70,22 @@ impl<T: Real> DeviceQueue<T> {
     pub fn new(
         device: &Device,
         capacity: usize,
-        partitions: [Partition; 2],
+        partitions: Partitions,
         blocks: RankBlocks,
     ) -> Result<Self, Error> {
         let panels = capacity.div_ceil(PANEL_COLS);
         let together = blocks.count().clamp(1, SWEEPS_OF_LAUNCH);
-        let schedule = |sweeps: usize| Schedule::new(panels, sweeps, partitions[usize::from(sweeps > 1)]);
+        let schedule = |sweeps: usize| Schedule::new(panels, sweeps, partitions.of(sweeps));
         let load = |width| SweepKernel::load(device, Variant { width, distributed: true });
         let narrow = load(NARROW)?;
         let wide = if blocks.width == WIDE { Some(load(WIDE)?) } else { None };
         // As in the queue of the resident engine.
         let several = if wide.is_some() { 2 } else { together };
         let most = |of: fn(&SweepKernel<T>, Schedule) -> usize| {
-            let narrow = [1, several].map(|sweeps| of(&narrow, schedule(sweeps)));
-            let wide = wide.iter().flat_map(|wide| [1, together].map(|sweeps| of(wide, schedule(sweeps))));
+            let narrow = Partitions::largest(several).map(|sweeps| of(&narrow, schedule(sweeps)));
+            let wide = wide
+                .iter()
+                .flat_map(|wide| Partitions::largest(together).map(|sweeps| of(wide, schedule(sweeps))));
             narrow.into_iter().chain(wide).max().unwrap_or(0)
         };
         let queue = Self {

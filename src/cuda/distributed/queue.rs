@@ -12,7 +12,7 @@ use super::turns::in_turn;
 use crate::cuda::device::Device;
 use crate::cuda::memory::Pinned;
 use crate::cuda::resident::inverses::Inverses;
-use crate::cuda::resident::schedule::Partition;
+use crate::cuda::resident::schedule::Partitions;
 use crate::cuda::resident::sizes::{PANEL_COLS, ROW_BLOCK};
 use crate::cuda::resident::sweep_launch::{SWEEPS_OF_LAUNCH, WHOLE};
 use crate::error::Error;
@@ -28,7 +28,7 @@ const STATUS_STRIDE: usize = 32;
 /// Streams and memory for modifications up to a certain size.
 pub(super) struct Queue<T> {
     pub queues: Vec<DeviceQueue<T>>,
-    partitions: [Partition; 2],
+    partitions: Partitions,
     /// In host memory, written by the devices: the diagonal of the new L, and for each device 1 + the first of its columns that
     /// breaks down.
     pivots: Pinned<T>,
@@ -46,7 +46,7 @@ impl<T: Real> Queue<T> {
     pub fn new(devices: &[Device], capacity: usize, blocks: RankBlocks) -> Result<Self, Error> {
         let (panels, first) = (capacity.div_ceil(PANEL_COLS), &devices[0]);
         let multiprocessors = devices.iter().map(Device::multiprocessors).sum();
-        let partitions = [false, true].map(|many| Partition::new(panels, many, multiprocessors));
+        let partitions = Partitions::new(panels, multiprocessors);
         let queue = |device| DeviceQueue::new(device, capacity, partitions, blocks);
         Ok(Self {
             queues: devices.iter().map(queue).collect::<Result<_, _>>()?,
@@ -222,7 +222,7 @@ fn common<'a, T: Real>(
     plan: &'a Plan,
     first: usize,
     own: usize,
-    (partitions, pivots, status, stop): ([Partition; 2], &'a Pinned<T>, &'a Pinned<i32>, &Stop),
+    (partitions, pivots, status, stop): (Partitions, &'a Pinned<T>, &'a Pinned<i32>, &Stop),
 ) -> Common<'a, T> {
     let (pivots, word) = (pivots.mapped(), own * STATUS_STRIDE);
     let status = status.mapped().part(word..word + 1);

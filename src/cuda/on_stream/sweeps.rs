@@ -84,7 +84,7 @@ impl<T: Real> Sweeps<T> {
         let panels = n.div_ceil(PANEL_COLS);
         let launch = |first: usize| {
             let sweeps = (blocks.count() - first).min(SWEEPS_OF_LAUNCH);
-            let partition = Partition::new(panels, sweeps > 1, device.multiprocessors());
+            let partition = Partition::new(panels, sweeps, device.multiprocessors());
             let schedule = Schedule::new(panels, sweeps, partition);
             Ok((schedule, tasks(device, schedule)?))
         };

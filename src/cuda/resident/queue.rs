@@ -5,7 +5,7 @@
 //! blocks wait for each other: `kernels/resident/sweep.cu`.
 
 use super::inverses::Inverses;
-use super::schedule::{Partition, Schedule};
+use super::schedule::{Partitions, Schedule};
 use super::sizes::PANEL_COLS;
 use super::sweep_launch::{
     NARROW, ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel, Variant, WHOLE, WIDE, flags, saved_v,
@@ -42,8 +42,7 @@ pub(super) struct Queue<T> {
     /// Zeros, except during a modification.
     flags: DeviceBuffer<i32>,
     tasks: Tasks,
-    /// For one sweep, and for several.
-    partitions: [Partition; 2],
+    partitions: Partitions,
     pub v: StagedV<T>,
     /// In host memory, written by the device: the diagonal of the new L, and 1 + the first column that breaks down.
     pivots: Pinned<T>,
@@ -59,8 +58,8 @@ impl<T: Real> Queue<T> {
     pub fn new(device: &Device, capacity: usize, blocks: RankBlocks) -> Result<Self, Error> {
         let panels = capacity.div_ceil(PANEL_COLS);
         let together = blocks.count().clamp(1, SWEEPS_OF_LAUNCH);
-        let partitions = [false, true].map(|many| Partition::new(panels, many, device.multiprocessors()));
-        let schedule = |sweeps: usize| Schedule::new(panels, sweeps, partitions[usize::from(sweeps > 1)]);
+        let partitions = Partitions::new(panels, device.multiprocessors());
+        let schedule = |sweeps: usize| Schedule::new(panels, sweeps, partitions.of(sweeps));
         let load = |width| SweepKernel::load(device, Variant { width, distributed: false });
         let narrow = load(NARROW)?;
         let wide = if blocks.width == WIDE { Some(load(WIDE)?) } else { None };
@@ -68,8 +67,10 @@ impl<T: Real> Queue<T> {
         // of each sign.
         let several = if wide.is_some() { 2 } else { together };
         let most = |of: fn(&SweepKernel<T>, Schedule) -> usize| {
-            let narrow = [1, several].map(|sweeps| of(&narrow, schedule(sweeps)));
-            let wide = wide.iter().flat_map(|wide| [1, together].map(|sweeps| of(wide, schedule(sweeps))));
+            let narrow = Partitions::largest(several).map(|sweeps| of(&narrow, schedule(sweeps)));
+            let wide = wide
+                .iter()
+                .flat_map(|wide| Partitions::largest(together).map(|sweeps| of(wide, schedule(sweeps))));
             narrow.into_iter().chain(wide).max().unwrap_or(0)
         };
         let queue = Self {
@@ -229,7 +230,7 @@ impl<T: Real> Queue<T> {
     fn schedule(&self, plan: &Plan, sweeps: usize) -> Schedule {
         let panels = (plan.rows - plan.start).div_ceil(PANEL_COLS);
         let sweeps = sweeps.min(SWEEPS_OF_LAUNCH);
-        Schedule::new(panels, sweeps, self.partitions[usize::from(sweeps > 1)])
+        Schedule::new(panels, sweeps, self.partitions.of(sweeps))
     }
 
     /// The sweeps of a launch, from `first` on.

@@ -54,10 +54,6 @@ struct Task {
     kind: Kind,
 }
 
-/// The number of panels by which a sweep follows the previous one over the same L: the time from a panel of one sweep to the
-/// same panel of the next, in panels.
-const SWEEP_DISTANCE: usize = 16;
-
 impl Task {
     /// In the format of the kernel.
     fn word(self) -> i32 {
@@ -78,30 +74,58 @@ pub(in crate::cuda) struct Partition {
     /// up, and at most `depth` of them.
     sixteenths: usize,
     depth: usize,
+    /// The number of panels by which a sweep follows the previous one over the same L: the time from a panel of one sweep to the
+    /// same panel of the next, in panels. At least a panel range.
+    distance: usize,
 }
 
 impl Partition {
-    /// Measured on an NVIDIA H200. If there are enough multiprocessors, the time is that of the panels one after the other:
-    /// ranges are short, and the critical path covers all ranges. If not, V alone and the starts of ranges are additional work:
-    /// half of the multiprocessors are on the critical path.
-    pub fn new(order_panels: usize, several: bool, multiprocessors: usize) -> Self {
+    /// Measured on an NVIDIA H200 with 1, 2, 4 and 8 sweeps. If there are enough multiprocessors, the time is that of the panels
+    /// one after the other: ranges are short, and the critical path covers many of them. If not, V alone and the starts of ranges
+    /// are additional work: half of the multiprocessors are on the critical path.
+    pub fn new(order_panels: usize, sweeps: usize, multiprocessors: usize) -> Self {
         let row_blocks = order_panels.div_ceil(ROW_BLOCK_PANELS);
-        if several {
-            let (range_panels, depth) = match row_blocks {
-                ..=16 => (4, 2),
-                17..=64 => (6, 2),
-                _ => (8, 1),
+        if sweeps <= 1 {
+            let range_panels = match row_blocks {
+                ..=8 => 2,
+                9..=16 => 4,
+                _ if 4 * row_blocks <= multiprocessors => 8,
+                _ => 16,
             };
-            return Self { range_panels, sixteenths: 16, depth };
+            let sixteenths = (6 * multiprocessors / row_blocks.max(1)).clamp(2, 16);
+            return Self { range_panels, sixteenths, depth: usize::MAX, distance: range_panels };
         }
-        let range_panels = match row_blocks {
-            ..=8 => 2,
-            9..=16 => 4,
-            _ if 4 * row_blocks <= multiprocessors => 8,
-            _ => 16,
+        let (range_panels, depth, distance) = match (sweeps, row_blocks) {
+            (2, ..=8) => (2, usize::MAX, 16),
+            (2, ..=16) => (4, usize::MAX, 16),
+            (2, ..=64) => (8, 3, 24),
+            (2, _) => (16, 1, 24),
+            (_, ..=8) => (2, 2, 16),
+            (_, ..=16) => (4, 2, 16),
+            (_, ..=32) => (4, 3, 16),
+            (_, ..=64) => (8, 1, 16),
+            _ => (12, 1, 24),
         };
-        let sixteenths = (6 * multiprocessors / row_blocks.max(1)).clamp(2, 16);
-        Self { range_panels, sixteenths, depth: usize::MAX }
+        Self { range_panels, sixteenths: 16, depth, distance }
+    }
+}
+
+/// The partitions for launches of one sweep, of two, and of more.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cuda) struct Partitions([Partition; 3]);
+
+impl Partitions {
+    pub fn new(order_panels: usize, multiprocessors: usize) -> Self {
+        Self([1, 2, 3].map(|sweeps| Partition::new(order_panels, sweeps, multiprocessors)))
+    }
+
+    pub fn of(self, sweeps: usize) -> Partition {
+        self.0[sweeps.clamp(1, 3) - 1]
+    }
+
+    /// Numbers of sweeps up to `most`, one of which takes the most memory.
+    pub fn largest(most: usize) -> [usize; 3] {
+        [1, 2, most].map(|sweeps| sweeps.min(most))
     }
 }
 
@@ -121,7 +145,7 @@ impl Schedule {
         // Required by the order below and by the critical path.
         debug_assert!(
             partition.range_panels.is_multiple_of(ROW_BLOCK_PANELS)
-                && partition.range_panels <= SWEEP_DISTANCE
+                && partition.range_panels <= partition.distance
         );
         debug_assert!(partition.sixteenths > 0 && partition.depth > 0 && sweeps > 0);
         Self { panels, sweeps, partition, share: Share::WHOLE, first_row_block: 0 }
@@ -195,7 +219,7 @@ impl Schedule {
         // The time at which the last tasks of a row block begin, in the previous sweep.
         let mut begun = vec![0; self.row_blocks()];
         for sweep in 0..self.sweeps {
-            let shift = SWEEP_DISTANCE * sweep;
+            let shift = self.partition.distance * sweep;
             let mut critical = 0;
             for row_block in 0..self.row_blocks() {
                 let mut add = |time, range, kind| tasks.push((time, Task { sweep, row_block, range, kind }));
@@ -294,7 +318,8 @@ mod tests {
 
     #[test]
     fn several_devices_have_each_task_once_and_in_order() {
-        let whole = Schedule::new(65, 3, Partition { range_panels: 4, sixteenths: 11, depth: 9 });
+        let whole =
+            Schedule::new(65, 3, Partition { range_panels: 4, sixteenths: 11, depth: 9, distance: 16 });
         let words: Vec<i32> = whole.words().collect();
         for (devices, together, first) in [(1, 1, 0), (2, 1, 0), (2, 3, 5), (3, 2, 1), (40, 1, 0)] {
             let mut rest = words.clone();
@@ -317,7 +342,7 @@ mod tests {
         for panels in [1, 2, 7, 8, 17, 33, 64, 65, 150, 300] {
             for multiprocessors in [1, 4, 20, 108, 132] {
                 for sweeps in [1, 2, 16] {
-                    let partition = Partition::new(panels, sweeps > 1, multiprocessors);
+                    let partition = Partition::new(panels, sweeps, multiprocessors);
                     is_in_order(Schedule::new(panels, sweeps, partition));
                     // A V whose first nonzero row is late.
                     is_in_order(Schedule::new(panels.div_ceil(2), sweeps, partition));
@@ -326,7 +351,13 @@ mod tests {
         }
         for (panels, sweeps, range_panels) in [(1, 8, 8), (7, 1, 2), (40, 3, 4), (65, 8, 16), (33, 2, 12)] {
             for (sixteenths, depth) in [(16, 1000), (11, 1000), (8, 2), (16, 1)] {
-                is_in_order(Schedule::new(panels, sweeps, Partition { range_panels, sixteenths, depth }));
+                for distance in [range_panels, 16, 24] {
+                    is_in_order(Schedule::new(
+                        panels,
+                        sweeps,
+                        Partition { range_panels, sixteenths, depth, distance },
+                    ));
+                }
             }
         }
     }
