@@ -14,7 +14,6 @@ constexpr double MAX_GRAM_PLUS = 7.0, MAX_GRAM_MINUS = 0.75;
 // The same where L is a single panel, whose errors must stay within 12 u instead of 64 u; reflectors also drift less.
 constexpr double MAX_GRAM_PLUS_ONE_PANEL = 1.0, MAX_GRAM_MINUS_ONE_PANEL = 0.5;
 
-
 // The largest row sum of |G| in a sweep.
 template <class T>
 __device__ __forceinline__ double max_gram(const Sweep<T>& sweep) {

@@ -31,7 +31,7 @@ __device__ __forceinline__ void v_to_diagonal(const MmaLane& at, const WarpRowsO
         if (panel + 1 < end)
             fetch(panel + 1);
         else
-            __syncthreads();  // the room is free, and DiagonalShared begins
+            __syncthreads();  // the room is free for DiagonalShared, unless the panels come once more
         if (panel + 3 < end) rows_of_l.prefetch(at, column + 3 * PANEL_COLS);
     };
     if (task.begin < end) fetch(task.begin);
@@ -52,6 +52,8 @@ __device__ __forceinline__ void v_to_diagonal(const MmaLane& at, const WarpRowsO
                 payload.template update_v<T>(at, payloads, turn, rows);
             }
             valid = payloads_are_valid(at, sweep, first, state.gram);
+            // The warps agree, unless the launch is to end. The barrier before the diagonal needs all of them.
+            if (IS_DISTRIBUTED && next == end) valid = __syncthreads_and(valid);
             state.used = 1.0;
             if (!valid) {
 #pragma unroll

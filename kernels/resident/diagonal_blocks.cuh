@@ -3,7 +3,6 @@
 #pragma once
 #include "resident/basis.cuh"
 #include "resident/bennett.cuh"
-#include "resident/payload.cuh"
 
 // Shared memory of a critical-path task at its diagonal blocks. (row-major, V_STRIDE)
 struct DiagonalShared {
@@ -333,9 +332,8 @@ __device__ __forceinline__ void publish_panels(const Sweep<T>& sweep, int first,
 }
 
 // Solves the panels of a row block from panel `first` on, with V of its rows in shared memory: together, if they can
-// be, and one after the other if not.
-// Stores P or reflectors, and the modes, to the records. `refined`: for each panel, whether P needs refinement.
-// Returns where -P of them is.
+// be, and one after the other if not. Publishes P or reflectors, the modes, and the panels' flags. `refined`: for each
+// panel, whether P needs refinement. Returns where -P of them is.
 template <class T>
 __device__ __forceinline__ const double* solve_panels(DiagonalShared& shared, const DiagonalTiles<T>& tiles,
                                              const Sweep<T>& sweep, int first, const BasisState& before,
@@ -350,7 +348,7 @@ __device__ __forceinline__ const double* solve_panels(DiagonalShared& shared, co
         publish_panels(sweep, first, tiles.panels);
         return shared.p[0];
     }
-    __syncthreads();
+    __syncthreads();  // V is in shared memory
     const bool one_panel = sweep.n <= PANEL_COLS;
     const double max_trace = one_panel ? MAX_GRAM_PLUS_ONE_PANEL : MAX_P_SQUARE;
     const double max_inverse = one_panel ? MAX_INVERSE_ONE_PANEL : MAX_INVERSE;
@@ -381,7 +379,8 @@ __device__ __forceinline__ const double* solve_panels(DiagonalShared& shared, co
             __syncthreads();
             if (j == 0 ? refined[0] : refined[1])
                 refine_p(part, shared, inverse, v, l, tiles.l_stride, height, p);
-            // Stored before it is known to be valid, and stored again if it is not. No reader uses it before the mode.
+            // Stored before it is known to be valid, and stored again if it is not. Readers of the payload use it at
+            // once, and go back to the V from before if the mode says so.
             exchange_p<false>(at, record, shared.p[0], sweep.peers);
             if (at.warp < Gram::USED_WARPS) shared.own[0].syrk(at, at.warp, shared.p[0]);
             if (below) {

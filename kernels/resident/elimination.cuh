@@ -14,8 +14,8 @@ struct alignas(WORD_BYTES) BennettShared {
 
 // Elimination of [1 + A B] with 8 ROWS rows by a warp. Four neighbouring threads share ROWS rows; thread q of them has
 // columns q, q + 4, .. of both matrices, A_COLS and B_COLS of them. JORDAN: 1 + A becomes diagonal; otherwise it
-// becomes upper triangular. Columns of A move to the left every four steps, so that those of the next pivots come first; their
-// results are not kept. Sets `pivots` to what the pivots of the thread's rows exceed 1 by. `rows`: room for two rows,
+// becomes upper triangular. Columns of A move to the left every four steps, so that those of the next pivots come
+// first; their results are not kept. Sets `pivots` to what the pivots of the thread's rows exceed 1 by. `rows`: room for two rows,
 // which steps use in turn.
 template <bool JORDAN, int ROWS, int A_COLS, int B_COLS>
 __device__ __forceinline__ void eliminate_rows(double (&a)[ROWS][A_COLS], double (&b)[ROWS][B_COLS],

@@ -79,7 +79,7 @@ struct Payload {
 };
 
 // Waits until the modes of a row block's two panels are published and, if both are zero, G after them, or until the
-// launch is to end. Returns whether the panels' payloads are valid; G is set if they are.
+// launch is to end. Returns whether the panels' payloads are valid; G is set if they are, and arbitrary at an end.
 template <class T>
 __device__ __forceinline__ bool payloads_are_valid(const MmaLane& at, const Sweep<T>& sweep, int first,
                                                    GramValues& gram) {

@@ -172,7 +172,7 @@ struct NewColumns {
     ChangeOfV<S>& v;
     bool more;
     const Halfway& halfway;
-    S* to;  // the thread's first row in its first column of eight
+    S* to;  // the thread's first row in its first column
 
     // Adds the correction to the sixteen columns PART of L and stores them.
     template <int PART>

@@ -63,8 +63,8 @@ __device__ __forceinline__ void update(const MmaLane& at, const Task<T>& task,
     if (threadIdx.x == 64) task.wait_for_v();
     records.ask(at, task.begin, false);
     copy_async_commit();
-    // Copies that `halfway` begins are in the batch of the third sixteen columns of the next panel, and complete when those
-    // are.
+    // Copies that `halfway` begins are in the batch of the third sixteen columns of the next panel, and complete when
+    // those are; after a fallback they are a batch before all of these.
     rows_of_l.fetch_by_sixteens(at, (long long)task.begin * PANEL_COLS);
     task.load_v(at, rows_of_l.row, v);
 #pragma unroll 1
@@ -73,7 +73,7 @@ __device__ __forceinline__ void update(const MmaLane& at, const Task<T>& task,
         records.complete(at, panel);
         const double* const own = records.at_work();
         // A launch that is to end leaves nothing there.
-        const double mode = IS_DISTRIBUTED && records.there == panel ? 0.0 : own[MODE_AT];
+        const double mode = IS_DISTRIBUTED && records.there <= panel ? 0.0 : own[MODE_AT];
         // All threads have finished the previous panel, whose slot is free.
         const auto halfway = [&] {
             if (slots > 1) {

@@ -24,7 +24,6 @@ use std::sync::Arc;
 /// What all devices have in common for a launch.
 pub(super) struct Common<'a, T> {
     pub plan: &'a Plan,
-    /// For one sweep, and for several.
     pub partitions: Partitions,
     /// The first of its sweeps.
     pub first: usize,

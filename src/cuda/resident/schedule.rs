@@ -65,7 +65,7 @@ impl Task {
     }
 }
 
-/// The partition of L, for launches of one sweep or of several.
+/// The partition of L for a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cuda) struct Partition {
     /// Panels of a panel range.
@@ -82,7 +82,7 @@ pub(in crate::cuda) struct Partition {
 impl Partition {
     /// Measured on an NVIDIA H200 with 1, 2, 4 and 8 sweeps. If there are enough multiprocessors, the time is that of the panels
     /// one after the other: ranges are short, and the critical path covers many of them. If not, V alone and the starts of ranges
-    /// are additional work: half of the multiprocessors are on the critical path.
+    /// are additional work: three eighths of the multiprocessors are on the critical path.
     pub fn new(order_panels: usize, sweeps: usize, multiprocessors: usize) -> Self {
         let row_blocks = order_panels.div_ceil(ROW_BLOCK_PANELS);
         if sweeps <= 1 {

@@ -56,7 +56,7 @@ const LAYOUT: [(&str, usize); 20] = [
 pub(in crate::cuda) struct SweepKernel<T> {
     sweep: Function,
     width: usize,
-    /// Records for which a block has shared memory.
+    /// For records or tiles, for which a block has shared memory.
     slots: usize,
     shared_bytes: usize,
     /// Scalars of a panel's record.
