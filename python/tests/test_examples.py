@@ -20,11 +20,12 @@ EXAMPLES = {
     "kalman_bank": ("threadpoolctl",),
     "linucb": ("threadpoolctl",),
     "qp": ("scipy", "threadpoolctl"),
+    "nnls": ("matplotlib", "scipy", "threadpoolctl"),
     "jax_online_gp": ("jax", "matplotlib"),
     "kalman_scan": ("jax",),
     "botorch_fantasy": ("torch", "botorch"),
 }
-DRAWING = {"online_gp_notebook": "plot.png", "jax_online_gp": "plot.svg"}
+DRAWING = {"online_gp_notebook": "plot.png", "jax_online_gp": "plot.svg", "nnls": "plot.svg"}
 PARTS = {"qp_problems", "qp_peers"}  # modules that an example imports
 
 
