@@ -70,9 +70,9 @@ use faer::Mat;
 /// device are used there. L needs n² entries of device memory, and as many again from the first modification on, which writes
 /// the new factor there. A factor too large for that is updated in place, more slowly for a single sweep, and cannot be
 /// downdated. Working memory: w n entries for each w columns of V, where w is the width of a rank block, and up to n = 70000
-/// about (64 + 86 s + max(160, 128 min(s, 2), 64 s)) n doubles for w = 16, (64 + max(172, 142 s) + max(320, 256 min(s, 2),
-/// 128 s)) n for w = 32, where s sweeps are in one launch. `solve` processes up to 1024 right-hand sides at a time, which it stores twice, and twice more in
-/// double precision.
+/// about (64 + 86 s + v) n doubles for w = 16, (64 + max(172, 142 s) + 2 v) n for w = 32, where s sweeps are in one launch, and v
+/// is 160 for s = 1, 256 for s = 2 and 3, and 64 s from there on. `solve` processes up to 1024 right-hand sides at a time, which
+/// it stores twice, and twice more in double precision.
 ///
 /// V is divided into rank blocks of 16 columns of one sign, or of 32 if one sign has more than 16 and the device has the shared
 /// memory (docs/engines.md). Those with a plus sign come first. Each rank block is a sweep over L; up to sixteen sweeps are in
