@@ -28,6 +28,8 @@ pub(crate) struct History {
     known: Known,
     /// Error units of a modification in flight. It is recorded when the modification has succeeded.
     expected: Option<f64>,
+    /// Those of a modification that has succeeded and is not in the estimates yet: they follow while the next one is in flight.
+    unrecorded: Option<f64>,
 }
 
 /// From what the errors of rows are estimated.
@@ -66,13 +68,26 @@ impl History {
         Self { known: Known::Pivots(errors), ..Self::default() }
     }
 
+    /// Records in the estimates the modification that they lack.
+    #[inline]
+    fn record(&mut self) {
+        let Some(unit) = self.unrecorded.take() else { return };
+        match &mut self.known {
+            Known::Nothing => {}
+            Known::Diagonal(rows) => rows.note(unit),
+            Known::Pivots(errors) => errors.note(unit),
+        }
+    }
+
     /// The estimate in units of u; 0 before the first modification.
     pub fn error(&self) -> f64 {
-        match &self.known {
+        match (&self.known, self.unrecorded) {
             _ if self.modifications == 0 => 0.0,
-            Known::Nothing => self.modifications as f64,
-            Known::Diagonal(rows) => rows.largest_error(),
-            Known::Pivots(errors) => errors.errors().fold(0.0, f64::max),
+            (Known::Nothing, _) => self.modifications as f64,
+            (Known::Diagonal(rows), None) => rows.largest_error(),
+            (Known::Diagonal(rows), Some(unit)) => rows.largest_error_after(unit),
+            (Known::Pivots(errors), None) => errors.errors().fold(0.0, f64::max),
+            (Known::Pivots(errors), Some(unit)) => errors.errors_after(unit).fold(0.0, f64::max),
         }
     }
 
@@ -101,6 +116,7 @@ impl History {
         added: f64,
         pivot: impl Fn(usize) -> T::Part,
     ) {
+        self.record();
         self.expected = Some(unit(rank));
         match (&mut self.known, seen) {
             (Known::Diagonal(rows), Some((v, weights))) => rows.expect(v, weights),
@@ -119,11 +135,10 @@ impl History {
     pub fn note<R: Float>(&mut self, pivot: impl Fn(usize) -> R) {
         let Some(unit) = self.expected.take() else { return };
         self.modifications += 1;
-        match &mut self.known {
-            Known::Nothing => {}
-            Known::Diagonal(rows) => rows.note(unit),
-            Known::Pivots(errors) => errors.note(unit, pivot),
+        if let Known::Pivots(errors) = &mut self.known {
+            errors.has_come_to(pivot);
         }
+        self.unrecorded = Some(unit);
     }
 
     /// Whether modifications are recorded from V alone.
@@ -135,6 +150,7 @@ impl History {
     /// Records a modification by V (n × k) that has been made. V and w are finite.
     #[inline(always)]
     pub fn made<T: Number>(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) {
+        self.record();
         let Known::Diagonal(rows) = &mut self.known else { return };
         self.modifications += 1;
         match v.ncols() {
@@ -148,6 +164,7 @@ impl History {
 
     /// Records A ← δ A, after a modification that has been recorded.
     pub fn scaled(&mut self, decay: f64) {
+        self.record();
         match &mut self.known {
             Known::Nothing => {}
             Known::Diagonal(rows) => rows.scale(decay),
@@ -157,6 +174,7 @@ impl History {
 
     /// Records new rows of A from `at` on, with these diagonal entries. The first `replaced` replace old rows.
     pub fn came(&mut self, at: usize, replaced: usize, diagonal: impl ExactSizeIterator<Item = f64>) {
+        self.record();
         self.modifications += 1;
         let unit = unit(diagonal.len());
         match &mut self.known {
@@ -168,6 +186,7 @@ impl History {
 
     /// Records new rows of which only the pivots are known.
     pub fn came_unseen(&mut self, at: usize, replaced: usize, pivots: impl ExactSizeIterator<Item = f64>) {
+        self.record();
         if let Known::Diagonal(rows) = &mut self.known {
             self.known = Known::Pivots(Pivots::of_rows(rows));
         }
@@ -176,6 +195,7 @@ impl History {
 
     /// Records the removal of these rows of A, which are in ascending order.
     pub fn went(&mut self, removed: &[usize]) {
+        self.record();
         self.modifications += 1;
         let unit = unit(removed.len());
         match &mut self.known {
@@ -187,6 +207,7 @@ impl History {
 
     /// Records the move of a row of A.
     pub fn shifted(&mut self, from: usize, to: usize) {
+        self.record();
         self.modifications += 1;
         match &mut self.known {
             Known::Nothing => {}
@@ -202,6 +223,7 @@ impl History {
 
     /// Sets the diagonal of A.
     pub fn take_diagonal(&mut self, diagonal: Vec<f64>) {
+        self.record();
         if let Known::Pivots(errors) = &self.known {
             self.known = Known::Diagonal(Rows::with_errors(diagonal, errors.errors().collect()));
         }

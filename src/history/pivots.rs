@@ -26,6 +26,15 @@ pub(super) struct Pivots {
     /// Pivots before the expected modification, and an upper bound of the squares that it adds and then removes.
     before: Vec<f64>,
     added: f64,
+    /// Pivots after it.
+    after: Vec<f64>,
+}
+
+/// The numbers of a row.
+struct Row {
+    square: f64,
+    own: f64,
+    leading: f64,
 }
 
 /// Ratios of determinants are clamped to this range.
@@ -35,15 +44,25 @@ impl Pivots {
     /// Starts from rows whose diagonal entries are known.
     pub fn of_rows(rows: &mut Rows) -> Self {
         let (squares, own) = rows.take();
-        Self { before: Vec::with_capacity(squares.len()), squares, leading: own.clone(), own, added: 0.0 }
+        let [before, after] = [(); 2].map(|()| Vec::with_capacity(squares.len()));
+        Self { squares, leading: own.clone(), own, before, added: 0.0, after }
     }
 
     pub fn errors(&self) -> impl Iterator<Item = f64> + '_ {
         self.own.iter().zip(&self.leading).map(|(own, leading)| own.max(*leading))
     }
 
+    /// The same as `note` would leave them.
+    pub fn errors_after(&self, unit: f64) -> impl Iterator<Item = f64> + '_ {
+        let mut of_block = 1.0;
+        (0..self.squares.len()).map(move |i| {
+            let row = self.row_after(i, unit, &mut of_block);
+            row.own.max(row.leading)
+        })
+    }
+
     pub fn reserve(&mut self, capacity: usize) {
-        for of in [&mut self.squares, &mut self.own, &mut self.leading, &mut self.before] {
+        for of in [&mut self.squares, &mut self.own, &mut self.leading, &mut self.before, &mut self.after] {
             of.reserve(capacity.saturating_sub(of.len()));
         }
     }
@@ -54,25 +73,39 @@ impl Pivots {
         self.added = added;
     }
 
-    pub fn note<R: Float>(&mut self, unit: f64, pivot: impl Fn(usize) -> R) {
-        debug_assert!(self.before.len() == self.squares.len());
-        let mut of_block = 1.0f64;
-        for (i, old) in self.before.iter().enumerate() {
-            let new = pivot(i).to_f64();
-            if *old == 0.0 {
-                // A was singular in row i, which has no earlier digits to lose.
-                self.squares[i] = new * new;
-                let error = if new > 0.0 { unit } else { 0.0 };
-                (self.own[i], self.leading[i]) = (error, error);
-                continue;
-            }
-            let ratio = new / old;
-            let change = if ratio > 0.0 { (ratio * ratio).clamp(RANGE.0, RANGE.1) } else { 1.0 };
-            of_block = (of_block * change).clamp(RANGE.0, RANGE.1);
-            let added = self.added / self.squares[i].max(f64::MIN_POSITIVE);
-            self.own[i] = (self.own[i] + unit * (change.max(1.0) + added)) / change;
-            self.leading[i] = (self.leading[i] + unit * (of_block.max(1.0) + added)) / of_block;
-            self.squares[i] *= change;
+    /// The expected modification has been made, with these pivots. `note` follows.
+    pub fn has_come_to<R: Float>(&mut self, pivot: impl Fn(usize) -> R) {
+        self.after.clear();
+        self.after.extend((0..self.squares.len()).map(|column| pivot(column).to_f64()));
+    }
+
+    /// Records it.
+    pub fn note(&mut self, unit: f64) {
+        let mut of_block = 1.0;
+        for i in 0..self.squares.len() {
+            let row = self.row_after(i, unit, &mut of_block);
+            (self.squares[i], self.own[i], self.leading[i]) = (row.square, row.own, row.leading);
+        }
+    }
+
+    /// Row i after the expected modification. `of_block` is the change of the determinant of the leading block before the row, and
+    /// becomes that of the block with it.
+    #[inline]
+    fn row_after(&self, i: usize, unit: f64, of_block: &mut f64) -> Row {
+        let (old, new, square) = (self.before[i], self.after[i], self.squares[i]);
+        if old == 0.0 {
+            // A was singular in row i, which has no earlier digits to lose.
+            let error = if new > 0.0 { unit } else { 0.0 };
+            return Row { square: new * new, own: error, leading: error };
+        }
+        let ratio = new / old;
+        let change = if ratio > 0.0 { (ratio * ratio).clamp(RANGE.0, RANGE.1) } else { 1.0 };
+        *of_block = (*of_block * change).clamp(RANGE.0, RANGE.1);
+        let added = self.added / square.max(f64::MIN_POSITIVE);
+        Row {
+            square: square * change,
+            own: (self.own[i] + unit * (change.max(1.0) + added)) / change,
+            leading: (self.leading[i] + unit * (of_block.max(1.0) + added)) / *of_block,
         }
     }
 

@@ -35,6 +35,14 @@ impl Rows {
         largest_of(&self.errors)
     }
 
+    /// The same as `note` would leave it.
+    pub fn largest_error_after(&self, unit: f64) -> f64 {
+        let of_v = self.plus.iter().zip(&self.minus);
+        let rows = self.squares.iter().zip(&self.errors).zip(of_v);
+        rows.map(|((&square, &error), (&plus, &minus))| changed(square, error, (plus, minus), unit).1)
+            .fold(0.0, f64::max)
+    }
+
     /// Moves out the diagonal and the errors.
     pub fn take(&mut self) -> (Vec<f64>, Vec<f64>) {
         (mem::take(&mut self.squares), mem::take(&mut self.errors))

@@ -13,6 +13,7 @@ on_every_engine!(
     a_loss_beside_a_growth_is_told,
     the_estimate_is_no_smaller_than_the_error_of_any_chain,
     a_window_of_high_rank_is_told_what_it_loses,
+    an_estimate_does_not_depend_on_when_it_is_asked_for,
 );
 
 /// A factor, and its exact A.
@@ -273,6 +274,29 @@ fn a_window_of_high_rank_is_told_what_it_loses<T: Real, E: Engine<T> + Clone>(en
             assert!(estimate <= 200.0 * error, "rank {rank}: {estimate:.1e}, but {error:.1e}");
         }
     }
+}
+
+/// The estimate of a modification may be brought up to date after the call.
+fn an_estimate_does_not_depend_on_when_it_is_asked_for<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let n = 100;
+    let l = factor(n, &mut rng(91));
+    let l = Mat::from_fn(n, n, |i, j| T::of(l[(i, j)]));
+    let [mut asked, mut silent] = [(); 2].map(|()| Cholesky::from_factor_in(&l, engine.clone()).unwrap());
+    for (turn, k) in [1, 5, 20, 2, 1].into_iter().enumerate() {
+        let v = uniform(n, k, &mut rng(92 + turn as u64));
+        let v = Mat::from_fn(n, k, |i, j| T::of(0.3 * v[(i, j)]));
+        for factor in [&mut asked, &mut silent] {
+            factor.update(&v).unwrap();
+        }
+        let early = asked.error_estimate();
+        assert!(early > 0.0 && early == asked.error_estimate());
+        for factor in [&mut asked, &mut silent] {
+            // A failure between two modifications counts for nothing.
+            factor.downdate(&Mat::from_fn(n, 1, |_, _| T::of(1e3))).unwrap_err();
+            factor.downdate(&v).unwrap();
+        }
+    }
+    assert!(asked.error_estimate() == silent.error_estimate());
 }
 
 /// A lost factor always needs a new factorization.
