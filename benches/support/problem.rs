@@ -58,11 +58,11 @@ impl<T: Real> Problem<T> {
         self.a.as_ref().expect("a problem made from A")
     }
 
-    /// V, noise in ±1, or in ±1/√k beside a factor with a diagonal of 1. (n × k) Downdating by V after updating by V is
-    /// well-conditioned: it returns to A.
+    /// V, noise in ±1, or in ±0.5/∜n beside a factor with a diagonal of 1, which is as large beside it. (n × k) Downdating by V
+    /// after updating by V is well-conditioned: it returns to A.
     #[must_use]
     pub fn v(&self, rank: usize) -> Mat<T> {
-        let scale = if self.a.is_some() { 1.0 } else { 1.0 / (rank as f64).sqrt() };
+        let scale = if self.a.is_some() { 1.0 } else { 0.5 / (self.order() as f64).powf(0.25) };
         Mat::from_fn(self.order(), rank, |i, r| T::narrow(scale * noise(2, i, r)))
     }
 
