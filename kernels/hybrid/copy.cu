@@ -1,6 +1,6 @@
 // Copies rows of a column-major matrix between memories that the device can address: its own, and page-locked memory
-// of the host. The hybrid engine uses it for the small pieces that a sweep waits for: a copy engine would queue them
-// after the panels in flight.
+// of the host: the small pieces that a sweep of the hybrid engine waits for, which a copy engine would queue after the
+// panels in flight, and V of the resident engine.
 //
 // Shapes: entry (i, j), i < rows, j < cols, at from + j * from_stride + i, and at to + j * to_stride + i; the
 // two do not overlap.

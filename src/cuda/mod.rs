@@ -20,6 +20,7 @@
 //! | `memory` | device memory and page-locked host memory |
 //! | `stream` | streams, events and copies between the memories |
 //! | `launch` | kernels, and how they are launched |
+//! | `copying` | copies by a kernel |
 //! | `dense` | a matrix in device memory, and its transfers |
 //! | `cusolver` | cuSOLVER, if it is found at run time |
 //! | `matrix` | matrices in device memory for callers |
@@ -35,6 +36,8 @@
 mod batch;
 #[allow(unsafe_code, reason = "frees memory of the driver")]
 mod block;
+#[allow(unsafe_code, reason = "launches of a kernel")]
+mod copying;
 #[allow(unsafe_code, reason = "calls into the driver")]
 mod current;
 #[allow(unsafe_code, reason = "calls into the library")]

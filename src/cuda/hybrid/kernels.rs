@@ -1,10 +1,11 @@
 //! The kernels of the hybrid engine, each with the one function that launches it.
 
+use crate::cuda::copying::CopyKernel;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
-use crate::cuda::memory::{DeviceBuffer, Pinned};
+use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::module::Module;
-use crate::cuda::ptx::{COPY_F32, COPY_F64, INTERCHANGED, TRAILING_F32, TRAILING_F64, TRAILING_TENSOR};
+use crate::cuda::ptx::{INTERCHANGED, TRAILING_F32, TRAILING_F64, TRAILING_TENSOR};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::hybrid::api::{Place, Trailing};
@@ -23,7 +24,7 @@ pub(crate) struct Kernels<T> {
     /// The same on tensor cores; empty for single precision.
     tensor: Vec<Function>,
     interchanged: Function,
-    copy: Function,
+    copy: CopyKernel<T>,
     scalar: PhantomData<T>,
 }
 
@@ -40,8 +41,7 @@ impl<T: Real> Kernels<T> {
     /// [`Error::Device`] if the driver refuses them.
     pub fn load(device: &Device) -> Result<Self, Error> {
         let double = T::TYPE_NAME == "f64";
-        let (trailing_ptx, copy_ptx) =
-            if double { (&TRAILING_F64, &COPY_F64) } else { (&TRAILING_F32, &COPY_F32) };
+        let trailing_ptx = if double { &TRAILING_F64 } else { &TRAILING_F32 };
         let (module, name) = (device.module(trailing_ptx)?, format!("trailing_{}", T::TYPE_NAME));
         module.layout(&name)?.check(&[
             ("COLUMN_GROUP", COLUMN_GROUP),
@@ -61,7 +61,7 @@ impl<T: Real> Kernels<T> {
             ])?;
             tensor = instances(&module, "tensor_f64")?;
         }
-        let copy = Function::load(&device.module(copy_ptx)?, &format!("copy_{}", T::TYPE_NAME))?;
+        let copy = CopyKernel::load(device)?;
         let interchanged =
             Function::load(&device.module(&INTERCHANGED)?, &format!("interchanged_{}", T::TYPE_NAME))?;
         Ok(Self { trailing, tensor, interchanged, copy, scalar: PhantomData })
@@ -120,21 +120,14 @@ fn address<T: Real>(memory: &DeviceBuffer<T>, offset: usize) -> u64 {
     memory.slice(offset..memory.len()).address()
 }
 
-/// The location of a matrix that [`Kernels::copy`] reads or writes: an address, and the column stride in scalars.
-#[derive(Clone, Copy)]
-struct Columns {
-    address: u64,
-    stride: usize,
+/// The columns from a place on, with their stride.
+fn on_device<T: Real>(place: Place<'_, DeviceBuffer<T>>) -> (DeviceSlice<'_, T>, usize) {
+    (place.memory.slice(place.offset..place.memory.len()), place.stride)
 }
 
-impl Columns {
-    fn on_device<T: Real>(Place { memory, offset, stride }: Place<'_, DeviceBuffer<T>>) -> Self {
-        Self { address: address(memory, offset), stride }
-    }
-
-    fn on_host<T: Real>(Place { memory, offset, stride }: Place<'_, Pinned<T>>) -> Self {
-        Self { address: memory.address(offset), stride }
-    }
+/// The same in page-locked host memory.
+fn on_host<T: Real>(place: Place<'_, Pinned<T>>) -> (DeviceSlice<'_, T>, usize) {
+    (place.memory.mapped().part(place.offset..place.memory.len()), place.stride)
 }
 
 impl<T: Real> Kernels<T> {
@@ -154,7 +147,7 @@ impl<T: Real> Kernels<T> {
         to: Place<'_, DeviceBuffer<T>>,
     ) -> Result<(), Error> {
         // SAFETY: the caller guarantees the memory.
-        unsafe { self.copy(stream, Columns::on_host(from), shape, Columns::on_device(to)) }
+        unsafe { self.copy.copy(stream, on_host(from), shape, on_device(to)) }
     }
 
     /// The same in the other direction.
@@ -172,41 +165,7 @@ impl<T: Real> Kernels<T> {
         to: Place<'_, Pinned<T>>,
     ) -> Result<(), Error> {
         // SAFETY: the caller guarantees the memory.
-        unsafe { self.copy(stream, Columns::on_device(from), shape, Columns::on_host(to)) }
-    }
-
-    /// Enqueues a copy of `rows` × `cols` scalars between device memory and page-locked host memory, in either direction.
-    ///
-    /// # Safety
-    /// Both locations have memory for that many columns. Until the copy is done they exist, nothing writes `from`, and only
-    /// this stream uses `to`.
-    unsafe fn copy(
-        &self,
-        stream: &Stream,
-        from: Columns,
-        (rows, cols): (usize, usize),
-        to: Columns,
-    ) -> Result<(), Error> {
-        const THREADS: usize = 256;
-        const BLOCKS: usize = 64;
-        if rows == 0 || cols == 0 {
-            return Ok(());
-        }
-        let (mut to_address, mut to_stride) = (to.address, to.stride as c_longlong);
-        let (mut from_address, mut from_stride) = (from.address, from.stride as c_longlong);
-        let (mut row_count, mut col_count) = (rows as c_longlong, cols as c_longlong);
-        let mut arguments = [
-            argument(&mut to_address),
-            argument(&mut to_stride),
-            argument(&mut from_address),
-            argument(&mut from_stride),
-            argument(&mut row_count),
-            argument(&mut col_count),
-        ];
-        let blocks = (rows.div_ceil(THREADS).min(BLOCKS), cols.min(BLOCKS));
-        let shape = Launch::new(blocks, THREADS);
-        // SAFETY: six pointers to values of the types of the kernel's six parameters; the caller guarantees the memory.
-        unsafe { self.copy.launch(stream, shape, &mut arguments) }
+        unsafe { self.copy.copy(stream, on_device(from), shape, on_host(to)) }
     }
 }
 
