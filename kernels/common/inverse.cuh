@@ -4,15 +4,19 @@
 // Shapes, column-major:
 //     D        64 x 64, the last one perhaps smaller; entry (i, j), i >= j, at l + j * l_stride + i; read
 //     inverse  64 x 64 doubles; zeros above the diagonal, and the identity where L has no rows; written
-//     refine   one int: whether a product with the inverse loses digits of T, so that it needs a correction; written
+//     refine   one int: whether products with the inverse lose digits of T, so that they need a correction; those of a
+//              modification or a factorization (REFINE_PRODUCTS) and of triangular solves (REFINE_SOLUTIONS); written
 #pragma once
 #include "common/panel.cuh"
 
 constexpr int INVERSE_BASE = 8;  // order of the blocks that threads invert column by column
 
+constexpr int REFINE_PRODUCTS = 1, REFINE_SOLUTIONS = 2;  // bits of `refine`
+
 // The residual of a product with D^-1 is larger than that of a triangular solve by the largest row sum of
-// |D| |D^-1|. Above this factor the product is corrected.
-constexpr double MAX_INVERSE_LOSS = 16.0;
+// |D| |D^-1|, and with D^-T by that of |D^T| |D^-T|. Above these factors the product is corrected: in a modification or a
+// factorization, which multiply by D^-1 alone, and in solves, which multiply by both.
+constexpr double MAX_INVERSE_LOSS = 16.0, MAX_SOLUTION_LOSS = 4.0;
 
 // D and D^-1 in one array: D below the diagonal by columns, entry (i, j) at [j][i], and D^-1 on and below it by rows,
 // entry (i, j) at [i][j]. The 65th column avoids bank conflicts.
@@ -67,7 +71,7 @@ __device__ __forceinline__ void merge(TwoTriangles& d, double* product) {
 // Shared memory of `invert`.
 struct InverseShared {
     TwoTriangles d;
-    double product[PANEL_COLS * PANEL_COLS / 4], sums[PANEL_COLS];
+    double product[PANEL_COLS * PANEL_COLS / 4], sums[2][PANEL_COLS];
 };
 
 // Inverts the block at l; L has `height` rows from there on; the first 64 are used.
@@ -75,7 +79,7 @@ template <class T>
 __device__ __forceinline__ void invert(InverseShared& shared, const T* l, long long l_stride, double* inverse,
                                        int* refine, long long height) {
     TwoTriangles& d = shared.d;
-    double *const product = shared.product, *const sums = shared.sums;
+    double* const product = shared.product;
 #pragma unroll
     for (int e = threadIdx.x; e < PANEL_COLS * PANEL_COLS; e += THREADS) {
         const int i = e % PANEL_COLS, j = e / PANEL_COLS;
@@ -98,21 +102,24 @@ __device__ __forceinline__ void invert(InverseShared& shared, const T* l, long l
         if (threadIdx.x == 0) *refine = 0;
         return;
     }
+    // The first 64 threads find the row sums of |D| |D^-1|, the next 64 those of |D^T| |D^-T|.
+    const int i = threadIdx.x % PANEL_COLS, which = threadIdx.x / PANEL_COLS;
+    const auto transposed = [&](int row, int col) { return fabs(which == 0 ? d[row][col] : d[col][row]); };
     double sum = 0, loss = 0;
-    const int i = threadIdx.x % PANEL_COLS;
-    if (threadIdx.x < PANEL_COLS) {
+    if (which < 2) {
 #pragma unroll 8
         for (int j = 0; j < PANEL_COLS; ++j)
-            if (j <= i) sum += fabs(d[i][j]);
-        sums[i] = sum;
+            if (which == 0 ? j <= i : j >= i) sum += transposed(i, j);
+        shared.sums[which][i] = sum;
     }
     __syncthreads();
-    if (threadIdx.x < PANEL_COLS) {
+    if (which < 2) {
         loss = sum / fabs(d[i][i]);
 #pragma unroll 8
         for (int j = 0; j < PANEL_COLS; ++j)
-            if (j < i) loss = fma(fabs(d[j][i]), sums[j], loss);
+            if (which == 0 ? j < i : j > i) loss = fma(transposed(j, i), shared.sums[which][j], loss);
     }
-    const int loses = __syncthreads_or(!(loss <= MAX_INVERSE_LOSS));
-    if (threadIdx.x == 0) *refine = loses;
+    const int products = __syncthreads_or(which == 0 && !(loss <= MAX_INVERSE_LOSS));
+    const int solutions = __syncthreads_or(!(loss <= MAX_SOLUTION_LOSS));
+    if (threadIdx.x == 0) *refine = (products ? REFINE_PRODUCTS : 0) | (solutions ? REFINE_SOLUTIONS : 0);
 }

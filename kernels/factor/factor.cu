@@ -118,7 +118,7 @@ __device__ __forceinline__ void panel(const Factoring<T>& a, long long, long lon
     WarpTile<1> x = {};
     x.gemm_lower(left, right);
     if constexpr (sizeof(T) == sizeof(double)) {
-        if (*a.refine != 0) {
+        if (*a.refine & REFINE_PRODUCTS) {
             WarpTile<1> rest;
             rest.each([&](double& entry, int i, int j) { entry = -left[j * tile_stride<1, T>() + i]; });
             __syncthreads();

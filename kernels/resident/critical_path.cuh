@@ -106,7 +106,7 @@ __device__ __forceinline__ void critical_path(const MmaLane& at, const Task<T>& 
     bool refined[ROW_BLOCK_PANELS] = {};
     const auto start = [&] {
         tiles.start();
-        for (int j = 0; j < panels; ++j) refined[j] = sweep.refine[first + j] != 0;
+        for (int j = 0; j < panels; ++j) refined[j] = sweep.refine[first + j] & REFINE_PRODUCTS;
     };
     // In a sweep after another, when the previous one has left these blocks.
     const auto start_diagonal = [&] {

@@ -31,7 +31,7 @@ struct Sweep {
     const T* v;
     long long v_stride;
     double* inverse;  // of each diagonal block, 64 x 64: common/inverse.cuh
-    int* refine;      // for each diagonal block, whether a product with its inverse needs a correction
+    int* refine;      // for each diagonal block, whether products with its inverse need a correction (inverse.cuh)
     double* records;  // RECORD doubles a panel; all bits ones before the launch (payload.cuh)
     T* pivots;        // the new diagonal of L
     int* status;      // the smallest of 1 + the number of a column that breaks down

@@ -4,13 +4,16 @@
 //     from    entry (i, j), i < rows, j < cols, at from + j * from_stride + i; read
 //     to      scale[j] times that entry at to + target[j] * to_stride + i, or zero where it is not finite, unless
 //             target[j] is negative; written
-//     facts   3 x cols, zeros before the launch; of column j: the bits of the magnitude of its largest entry, as a
-//             double; ~i of the first row i that is not finite; ~i of the first row i that is not zero
+//     facts   4 x cols, zeros before the launch; of column j: the bits of the magnitude of its largest entry, as a
+//             double; ~i of the first row i that is not finite; ~i of the first row i that is not zero; and the number
+//             of blocks that have added to these
+//     found   4 x cols, the facts of a column when all blocks have added to them; may be in host memory; written
+//     zeros   4 x cols, the facts of the next launch; zeros are written
 //
 // `give_back` copies columns, unless one of those taken was not finite or a sweep has broken down:
 //     from    entry (i, j), i < rows, j < cols, at from + j * from_stride + i; read
 //     to      the same at to + j * to_stride + i; written
-//     facts   as `take` has written them; read
+//     facts   4 x cols, as `take` has left them; read
 //     status  null, or the status of a sweep (sweep_args.cuh): nothing is copied unless it is WHOLE; read
 //
 // Column-major. Launch: blocks of 256 threads; y of the grid counts columns, x is any.
@@ -18,8 +21,8 @@
 #include "common/panel.cuh"
 
 typedef unsigned long long Fact;
-constexpr int FACTS = 3;                        // of a column
-constexpr int NOT_FINITE = 1;                   // which of them
+constexpr int FACTS = 4;                        // of a column
+constexpr int NOT_FINITE = 1, BLOCKS = 3;       // which of them
 constexpr double LARGEST = 1.7976931348623157e308;
 constexpr int WHOLE = 2147483647;               // the status of a sweep in which no column has broken down
 
@@ -34,10 +37,13 @@ __device__ __forceinline__ Fact max_of_warp(Fact x) {
 
 template <class T>
 __device__ __forceinline__ void take(const T* from, long long from_stride, T* to, long long to_stride,
-                                     const T* scale, const int* target, Fact* facts, long long rows) {
+                                     const T* scale, const int* target, Fact* facts, Fact* found, Fact* zeros,
+                                     long long rows) {
     const int column = blockIdx.y, to_column = target[column];
     const T factor = scale[column];
     from += column * from_stride;
+    facts += FACTS * column;
+    if (blockIdx.x == 0 && threadIdx.x < FACTS) zeros[FACTS * column + threadIdx.x] = 0;
     // The first of each kind of row is the one whose complement is the largest.
     Fact largest = 0, not_finite = 0, not_zero = 0;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < rows;
@@ -53,16 +59,22 @@ __device__ __forceinline__ void take(const T* from, long long from_stride, T* to
         if (to_column >= 0) to[to_column * to_stride + i] = finite ? factor * x : T(0);
     }
     static_assert(NOT_FINITE == 1, "the second of these");
-    const Fact found[FACTS] = {max_of_warp(largest), max_of_warp(not_finite), max_of_warp(not_zero)};
+    const Fact own[BLOCKS] = {max_of_warp(largest), max_of_warp(not_finite), max_of_warp(not_zero)};
     if (threadIdx.x % 32 == 0)
-        for (int f = 0; f < FACTS; ++f) atomicMax(&facts[FACTS * column + f], found[f]);
+        for (int f = 0; f < BLOCKS; ++f) atomicMax(&facts[f], own[f]);
+    // The last block of the column reports what all have added. Each has added before it counts itself.
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x != 0 || atomicAdd(&facts[BLOCKS], 1) + 1 != gridDim.x) return;
+    __threadfence();
+    for (int f = 0; f < BLOCKS; ++f) found[FACTS * column + f] = __ldcg(&facts[f]);
 }
 
 #define TAKE(T, NAME)                                                                                        \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                    \
         take_##NAME(const T* from, long long from_stride, T* to, long long to_stride, const T* scale,        \
-                    const int* target, Fact* facts, long long rows) {                                        \
-        take(from, from_stride, to, to_stride, scale, target, facts, rows);                                  \
+                    const int* target, Fact* facts, Fact* found, Fact* zeros, long long rows) {              \
+        take(from, from_stride, to, to_stride, scale, target, facts, found, zeros, rows);                    \
     }
 
 template <class T>

@@ -133,6 +133,30 @@ fn bad_input_is_found_on_the_device() {
     assert!(bits_of(&there) == before);
 }
 
+/// What is found in columns does not depend on earlier calls, whose columns were fewer or more.
+#[test]
+fn earlier_columns_are_forgotten() {
+    let Some((_turn, engine)) = resident() else { return };
+    let device = device().unwrap();
+    let problem = Problem::<f64>::feasible(ORDER, 10, Kind::Up, 0.3, 58);
+    let mut there = factor(&problem, &engine);
+    let some = |columns: usize, bad: Option<usize>| {
+        let entry = |i: usize, j: usize| if bad == Some(j) && i == 7 { f64::NAN } else { problem.v[(i, j)] };
+        DeviceMatrix::from_host(&device, &Mat::from_fn(ORDER, columns, entry)).unwrap()
+    };
+    for (columns, bad) in
+        [(10, Some(9)), (3, None), (10, None), (2, Some(0)), (10, Some(4)), (1, None), (10, None)]
+    {
+        let row_7 = |argument| bad.map(|column| Error::NonFinite { argument, row: 7, column });
+        let v = some(columns, bad);
+        assert_eq!(there.update(v.view()).err(), row_7("v"), "{columns} columns");
+        let mut rhs = some(columns, bad);
+        assert_eq!(there.solve_in_place(rhs.view_mut()).err(), row_7("rhs"), "{columns} right-hand sides");
+        let given_back = bits(rhs.to_host().unwrap().as_ref()) != bits(v.to_host().unwrap().as_ref());
+        assert_eq!(given_back, bad.is_none());
+    }
+}
+
 /// A refused V may have been copied over columns of zeros.
 #[test]
 fn what_was_refused_leaves_no_trace() {

@@ -8,7 +8,8 @@ use crate::cuda::resident::inverses::Inverses;
 use crate::cuda::resident::schedule::{Partitions, Schedule};
 use crate::cuda::resident::sizes::{PANEL_COLS, ROW_BLOCK};
 use crate::cuda::resident::sweep_launch::{
-    MAX_PEERS, NARROW, Peers, ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel, Variant, WIDE, flags, saved_v,
+    Filled, MAX_PEERS, NARROW, Peers, ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel, Variant, WIDE, flags,
+    saved_v,
 };
 use crate::cuda::resident::tasks::Tasks;
 use crate::cuda::resident::v::StagedV;
@@ -212,8 +213,9 @@ impl<T: Real> DeviceQueue<T> {
     /// # Safety
     /// As [`reset`](Self::reset).
     unsafe fn initialize(&self, used: usize) -> Result<(), Error> {
+        let filled = Filled { records: self.records.slice(0..used), flags: all(&self.flags) };
         // SAFETY: the caller guarantees the memory.
-        unsafe { self.kernel().reset(&self.stream, self.records.slice(0..used), all(&self.flags))? };
+        unsafe { filled.reset(&self.stream)? };
         self.clean.record(&self.stream)
     }
 

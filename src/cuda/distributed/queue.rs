@@ -14,7 +14,7 @@ use crate::cuda::memory::Pinned;
 use crate::cuda::resident::inverses::Inverses;
 use crate::cuda::resident::schedule::Partitions;
 use crate::cuda::resident::sizes::{PANEL_COLS, ROW_BLOCK};
-use crate::cuda::resident::sweep_launch::{SWEEPS_OF_LAUNCH, WHOLE};
+use crate::cuda::resident::sweep_launch::{Filled, SWEEPS_OF_LAUNCH, WHOLE};
 use crate::error::Error;
 use crate::real::Real;
 use crate::storage::Target;
@@ -196,7 +196,7 @@ impl<T: Real> Queue<T> {
             if needed {
                 let l = (part.target(target)?, ROW_BLOCK);
                 // SAFETY: the caller guarantees that nothing else uses this memory.
-                unsafe { inverses.remake(&queue.stream, l, start)? };
+                unsafe { inverses.remake(&queue.stream, l, start, Filled::nothing())? };
             } else if queue.v.blocks.count() > 1 {
                 // All sweeps but the first leave inverses of their own.
                 inverses.forget();

@@ -118,12 +118,11 @@ impl<T: Real> Solver<T> {
         let len = working_len(order, count);
         for ((device, part), inverses) in self.devices.iter_mut().zip(parts).zip(inverses.iter_mut()) {
             device.make_room(part, order, len)?;
-            let Working { solved, taken } = working(&mut device.working, &part.device, order, count)?;
+            let working = working(&mut device.working, &part.device, order, count)?;
             let stream = &device.stream;
             // SAFETY: only this stream uses the working memory; the caller guarantees L and the inverses.
             unsafe {
-                stream.fill(solved.slice(0..sides.len() * len), 0xff)?;
-                stream.clear(taken.slice(0..sides.len()))?;
+                working.reset(stream, sides.len() * len)?;
                 if let Some((_, summed)) = &device.sums {
                     stream.clear(summed.slice(0..summed.len()))?;
                 }
@@ -140,7 +139,7 @@ impl<T: Real> Solver<T> {
                 device.stream.wait(&other.ready)?;
             }
             let [mut from, mut to] = rhs.each_ref().map(|buffer| buffer.slice(0..order * count));
-            let ((inverse, _), l) = (inverses.slice(0), part.slice());
+            let ((inverse, refine), l) = (inverses.slice(0), part.slice());
             for (at, &side) in sides.iter().enumerate() {
                 let Some((solved, taken)) = device.of_side(at, len) else { return Ok(()) };
                 let panels = part.rows.panels(0..order.div_ceil(PANEL_COLS));
@@ -155,6 +154,7 @@ impl<T: Real> Solver<T> {
                     l_stride: ROW_BLOCK,
                     n: order,
                     inverse,
+                    refine,
                     from,
                     to,
                     count,
@@ -232,7 +232,7 @@ impl<T: Real> Launches for Solver<T> {
 impl<T: Real> OnDevice<T> {
     /// The words of a side's solution, and its counter.
     fn of_side(&self, side: usize, len: usize) -> Option<(DeviceSlice<'_, f64>, DeviceSlice<'_, i32>)> {
-        let Working { solved, taken } = self.working.as_ref()?;
+        let Working { solved, taken, .. } = self.working.as_ref()?;
         Some((solved.slice(side * len..(side + 1) * len), taken.slice(side..side + 1)))
     }
 

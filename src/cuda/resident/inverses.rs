@@ -2,7 +2,7 @@
 
 use super::own_rows::OwnRows;
 use super::sizes::PANEL_COLS;
-use super::sweep_launch::THREADS;
+use super::sweep_launch::{Filled, THREADS};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
@@ -10,9 +10,13 @@ use crate::cuda::ptx::INVERT;
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
 use crate::real::Real;
-use core::ffi::c_longlong;
+use core::ffi::{c_int, c_longlong};
 use core::ops::Range;
 use std::sync::Arc;
+
+/// Words that a thread block fills, if the number of such blocks does not exceed the other limit.
+const WORDS_OF_BLOCK: usize = 8 * THREADS;
+const MAX_FILLING: usize = 512;
 
 /// D⁻¹ of each panel, and whether it loses digits: 64 n doubles, allocated when they are first needed.
 pub(in crate::cuda) struct Inverses {
@@ -113,54 +117,61 @@ impl Inverses {
         if from < known {
             self.forget();
             // SAFETY: the caller guarantees L and the inverses.
-            unsafe { self.make(stream, l, from..known)? };
+            unsafe { self.make(stream, l, from..known, Filled::nothing())? };
             self.known = from;
         }
         Ok(())
     }
 
     /// Enqueues the computation of the inverses from column `start` on for another L, which has the earlier columns in common
-    /// with this one.
+    /// with this one, and the filling of memory.
     ///
     /// # Errors
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// As [`complete`](Self::complete).
+    /// As [`complete`](Self::complete), and as [`Filled::reset`].
     pub unsafe fn remake<T: Real>(
         &mut self,
         stream: &Stream,
         l: (DeviceSlice<'_, T>, usize),
         start: usize,
+        to_fill: Filled<'_>,
     ) -> Result<(), Error> {
         let panels = start / PANEL_COLS..self.order.div_ceil(PANEL_COLS);
         let known = self.known.min(panels.start);
         self.forget();
         // SAFETY: the caller guarantees L and the inverses.
-        unsafe { self.make(stream, l, panels)? };
+        unsafe { self.make(stream, l, panels, to_fill)? };
         self.known = known;
         Ok(())
     }
 
     /// # Safety
-    /// As [`complete`](Self::complete).
+    /// As [`remake`](Self::remake).
     unsafe fn make<T: Real>(
         &self,
         stream: &Stream,
         (l, l_stride): (DeviceSlice<'_, T>, usize),
         panels: Range<usize>,
+        to_fill: Filled<'_>,
     ) -> Result<(), Error> {
         let own = self.rows.as_ref().map(|rows| (rows.panels(panels.clone()), rows.row_blocks(0)));
         // Panels of a list are numbered from the first one of L on.
         let first = if own.is_some() { 0 } else { panels.start * PANEL_COLS };
         let (inverse, refine) = self.slice(first);
         debug_assert!(panels.len() * PANEL_COLS.pow(2) <= inverse.len() && panels.len() <= refine.len());
-        let blocks = own.map_or(panels.len(), |(own, _)| own.len());
+        let inverted = own.map_or(panels.len(), |(own, _)| own.len());
+        let Filled { records, flags } = to_fill;
+        let filling = records.len().max(flags.len()).div_ceil(WORDS_OF_BLOCK).min(MAX_FILLING);
+        let (mut ones, mut ones_len) = (records.address(), records.len() as c_longlong);
+        let (mut zeros, mut zeros_len) = (flags.address(), flags.len() as c_longlong);
         let mut l = l.part(first * (l_stride + 1)..l.len()).address();
         let (mut stride, mut rows) = (l_stride as c_longlong, (self.order - first) as c_longlong);
         let (mut own, mut row_blocks) =
             own.map_or((0, 0), |(own, row_blocks)| (own.address(), row_blocks.address()));
         let (mut inverse, mut refine) = (inverse.address(), refine.address());
+        let mut inverted = inverted as c_int;
         let mut arguments = [
             argument(&mut l),
             argument(&mut stride),
@@ -169,10 +180,16 @@ impl Inverses {
             argument(&mut rows),
             argument(&mut own),
             argument(&mut row_blocks),
+            argument(&mut inverted),
+            argument(&mut ones),
+            argument(&mut ones_len),
+            argument(&mut zeros),
+            argument(&mut zeros_len),
         ];
+        let blocks = inverted as usize + filling;
         if blocks > 0 {
-            // SAFETY: seven arguments of the types of the kernel's, for the panels along the diagonal from there on, or for a
-            // list of them; the caller guarantees L.
+            // SAFETY: twelve arguments of the types of the kernel's, for the panels along the diagonal from there on, or for a
+            // list of them; the caller guarantees L and the memory to fill.
             unsafe { self.kernel.launch(stream, Launch::new((blocks, 1), THREADS), &mut arguments)? };
         }
         self.ready.record(stream)

@@ -8,7 +8,7 @@ use super::inverses::Inverses;
 use super::schedule::{Partitions, Schedule};
 use super::sizes::PANEL_COLS;
 use super::sweep_launch::{
-    NARROW, ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel, Variant, WHOLE, WIDE, flags, saved_v,
+    Filled, NARROW, ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel, Variant, WHOLE, WIDE, flags, saved_v,
 };
 use super::take::Take;
 use super::tasks::Tasks;
@@ -34,6 +34,8 @@ pub(super) struct Queue<T> {
     narrow: SweepKernel<T>,
     wide: Option<SweepKernel<T>>,
     stream: Stream,
+    /// For a V on the device: it is copied while the work behind the last modification runs.
+    before: Stream,
     /// After the work for which a modification waits.
     done: Event,
     /// All bits one, except during a modification.
@@ -75,6 +77,7 @@ impl<T: Real> Queue<T> {
         };
         let queue = Self {
             stream: Stream::new(device)?,
+            before: Stream::first(device)?,
             done: Event::new(device)?,
             records: DeviceBuffer::new(device, most(SweepKernel::records))?,
             saved_v: DeviceBuffer::new(device, most(|kernel, schedule| saved_v(schedule, kernel.width())))?,
@@ -90,7 +93,7 @@ impl<T: Real> Queue<T> {
             capacity,
         };
         // SAFETY: all work that uses this memory is on this stream, which is waited for before the memory is dropped.
-        unsafe { queue.narrow.reset(&queue.stream, all(&queue.records), all(&queue.flags))? };
+        unsafe { queue.filled(queue.records.len()).reset(&queue.stream)? };
         Ok(queue)
     }
 
@@ -119,7 +122,7 @@ impl<T: Real> Queue<T> {
         blocks: RankBlocks,
     ) -> Result<Outline, Error> {
         // SAFETY: the caller guarantees that earlier work has been waited for.
-        unsafe { self.v.stage_device((&self.stream, take), v, signed, blocks) }
+        unsafe { self.v.stage_device((&self.before, take), v, signed, blocks) }
     }
 
     /// The status of the modification in flight.
@@ -199,25 +202,30 @@ impl<T: Real> Queue<T> {
             for first in (0..blocks.count()).step_by(SWEEPS_OF_LAUNCH) {
                 let from = if first == 0 { source } else { to };
                 if first > 0 {
-                    kernel.reset(&self.stream, self.records.slice(0..used), all(&self.flags))?;
-                    inverses.remake(&self.stream, (from, stride), start)?;
+                    inverses.remake(&self.stream, (from, stride), start, self.filled(used))?;
                 }
                 let sweeps = self.sweeps(plan, first, inverses, (from, to, stride));
                 *written = true;
                 kernel.sweep(&self.stream, &sweeps)?;
                 used = sweeps.records.len();
             }
-            // Later work is for the next modification, and runs while the host reads the outcome of this one. The inverses come
-            // first, because a solve may wait for them.
+            // Later work is for the next modification, and runs while the host reads the outcome of this one. A solve waits for the
+            // inverses, and with them for the filling.
             self.done.record(&self.stream)?;
             if target != Target::Discard {
-                inverses.remake(&self.stream, (to, stride), start)?;
-            } else if blocks.count() > 1 {
+                return inverses.remake(&self.stream, (to, stride), start, self.filled(used));
+            }
+            if blocks.count() > 1 {
                 // All sweeps but the first leave inverses of their own.
                 inverses.forget();
             }
-            kernel.reset(&self.stream, self.records.slice(0..used), all(&self.flags))
+            self.filled(used).reset(&self.stream)
         }
+    }
+
+    /// The memory to fill after sweeps with this many doubles of records.
+    fn filled(&self, used: usize) -> Filled<'_> {
+        Filled { records: self.records.slice(0..used), flags: all(&self.flags) }
     }
 
     /// The kernel for the V that was staged last.

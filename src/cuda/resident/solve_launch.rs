@@ -22,7 +22,16 @@ const RHS_OF_BLOCK: [usize; 3] = [8, 16, 32];
 pub(in crate::cuda) struct SolveKernels<T> {
     forward: [Function; 3],
     backward: [Function; 3],
+    room: [Room; 3],
     scalar: PhantomData<T>,
+}
+
+/// Shared memory of a thread block.
+#[derive(Clone, Copy)]
+struct Room {
+    bytes: usize,
+    /// For blocks of L.
+    slots: usize,
 }
 
 /// A system with L (n × n), with the inverses of its diagonal blocks.
@@ -31,6 +40,7 @@ pub(in crate::cuda) struct System<'a, T> {
     pub l_stride: usize,
     pub n: usize,
     pub inverse: DeviceSlice<'a, f64>,
+    pub refine: DeviceSlice<'a, i32>,
     /// B (n × count).
     pub from: DeviceSlice<'a, T>,
     /// The solution (n × count).
@@ -98,12 +108,25 @@ impl<T: Real> SolveKernels<T> {
             ("THREADS", THREADS),
             ("SOLVE_PEERS_BYTES", size_of::<SolvePeers>()),
         ])?;
-        let kernels = |way: &str| -> Result<[Function; 3], Error> {
-            let load = |rhs| Function::load(&module, &format!("{name}_{way}_{rhs}_{}", T::TYPE_NAME));
-            let [few, some, many] = RHS_OF_BLOCK;
-            Ok([load(few)?, load(some)?, load(many)?])
+        let layout = module.layout(name)?;
+        let tile = layout.size(&format!("TILE_BYTES_{}", T::TYPE_NAME.to_uppercase()))?;
+        let (most, available) = (layout.size("MAX_TILES")?, device.shared_bytes()?);
+        let room = |rhs: usize| -> Result<Room, Error> {
+            let front = layout.size(&format!("FRONT_BYTES_{rhs}"))?;
+            let slots = (available.saturating_sub(front) / tile).clamp(1, most);
+            Ok(Room { bytes: front + slots * tile, slots })
         };
-        Ok(Self { forward: kernels("forward")?, backward: kernels("backward")?, scalar: PhantomData })
+        let [few, some, many] = RHS_OF_BLOCK;
+        let room = [room(few)?, room(some)?, room(many)?];
+        let kernels = |way: &str| -> Result<[Function; 3], Error> {
+            let load = |kernel: usize| {
+                let rhs = RHS_OF_BLOCK[kernel];
+                Function::load(&module, &format!("{name}_{way}_{rhs}_{}", T::TYPE_NAME))?
+                    .with_shared(room[kernel].bytes)
+            };
+            Ok([load(0)?, load(1)?, load(2)?])
+        };
+        Ok(Self { forward: kernels("forward")?, backward: kernels("backward")?, room, scalar: PhantomData })
     }
 
     /// Enqueues the solution of a system. With L it may be that of its first `end` columns: later rows become the rest of B.
@@ -121,6 +144,10 @@ impl<T: Real> SolveKernels<T> {
         let &System { n, count, .. } = system;
         debug_assert!(end == n || (side == Side::L && end <= n));
         debug_assert!(system.own.is_some() || (n - 1) * system.l_stride + n <= system.l.len());
+        let bytes = system.l.address() | (system.l_stride * size_of::<T>()) as u64;
+        debug_assert!(bytes.is_multiple_of(16), "columns of L begin anywhere");
+        let panels = n.div_ceil(PANEL_COLS);
+        debug_assert!(system.inverse.len() >= panels * PANEL_COLS.pow(2) && system.refine.len() >= panels);
         debug_assert!(n * count <= system.from.len().min(system.to.len()));
         debug_assert!(working_len(n, count) <= system.solved.len() && system.taken.len() > 0);
         let kernel = kernel(count);
@@ -128,6 +155,7 @@ impl<T: Real> SolveKernels<T> {
             Side::L => &self.forward[kernel],
             Side::Transpose => &self.backward[kernel],
         };
+        let Room { bytes: shared_bytes, slots } = self.room[kernel];
         let mut own = system.own;
         let panels = own.map_or(n.div_ceil(PANEL_COLS), |own| own.tasks);
         let blocks = panels * count.div_ceil(RHS_OF_BLOCK[kernel]);
@@ -135,14 +163,17 @@ impl<T: Real> SolveKernels<T> {
             return Ok(());
         }
         let (mut l, mut inverse) = (system.l.address(), system.inverse.address());
+        let mut refine = system.refine.address();
         let (mut from, mut to) = (system.from.address(), system.to.address());
         let (mut solved, mut taken) = (system.solved.address(), system.taken.address());
         let (mut l_stride, mut x_stride) = (system.l_stride as c_longlong, n as c_longlong);
         let (mut n, mut end, mut count) = (n as c_longlong, end as c_longlong, count as c_int);
+        let mut slots = slots as c_int;
         let mut arguments = vec![
             argument(&mut l),
             argument(&mut l_stride),
             argument(&mut inverse),
+            argument(&mut refine),
             argument(&mut from),
             argument(&mut to),
             argument(&mut x_stride),
@@ -151,11 +182,14 @@ impl<T: Real> SolveKernels<T> {
             argument(&mut n),
             argument(&mut end),
             argument(&mut count),
+            argument(&mut slots),
         ];
         if let Some(OwnPart { peers, row_blocks, .. }) = &mut own {
             arguments.extend([argument(peers), argument(row_blocks)]);
         }
-        // SAFETY: eleven arguments of the types of the kernel's, or thirteen; the caller guarantees the memory to which they point.
-        unsafe { function.launch(stream, Launch::new((blocks, 1), THREADS), &mut arguments) }
+        let shape = Launch { blocks: (blocks, 1), threads: THREADS, shared_bytes };
+        // SAFETY: thirteen arguments of the types of the kernel's, or fifteen; the caller guarantees the memory to which they
+        // point.
+        unsafe { function.launch(stream, shape, &mut arguments) }
     }
 }

@@ -4,6 +4,7 @@ use super::solve_launch::working_len;
 use crate::cuda::cusolver::Solver;
 use crate::cuda::device::Device;
 use crate::cuda::memory::DeviceBuffer;
+use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::real::Real;
 
@@ -48,6 +49,25 @@ pub(in crate::cuda) fn library<'a>(
 pub(in crate::cuda) struct Working {
     pub solved: DeviceBuffer<f64>,
     pub taken: DeviceBuffer<i32>,
+    /// Whether all of it is as a launch expects it, or will be after the work that is enqueued.
+    pub clean: bool,
+}
+
+impl Working {
+    /// Enqueues that the first doubles of `solved`, of which there are this many, and the counters are as a launch expects them.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// Only the stream uses the memory until that is done.
+    pub unsafe fn reset(&self, stream: &Stream, used: usize) -> Result<(), Error> {
+        // SAFETY: the caller guarantees the memory.
+        unsafe {
+            stream.fill(self.solved.slice(0..used), u8::MAX)?;
+            stream.clear(self.taken.slice(0..SIDES))
+        }
+    }
 }
 
 /// Reserves working memory for systems of this order with this number of right-hand sides.
@@ -56,14 +76,14 @@ pub(in crate::cuda) fn working<'a>(
     device: &Device,
     order: usize,
     count: usize,
-) -> Result<&'a Working, Error> {
+) -> Result<&'a mut Working, Error> {
     let len = SIDES * working_len(order, count);
     Ok(match kept.take() {
         Some(fitting) if fitting.solved.len() >= len => kept.insert(fitting),
         old => {
             drop(old);
             let (solved, taken) = (DeviceBuffer::new(device, len)?, DeviceBuffer::new(device, SIDES)?);
-            kept.insert(Working { solved, taken })
+            kept.insert(Working { solved, taken, clean: false })
         }
     })
 }

@@ -97,6 +97,36 @@ pub(in crate::cuda) struct ResidentSweeps<'a, T> {
     pub peers: Option<Peers>,
 }
 
+/// The memory that sweeps find and leave filled.
+#[derive(Clone, Copy)]
+pub(in crate::cuda) struct Filled<'a> {
+    /// All bits one.
+    pub records: DeviceSlice<'a, f64>,
+    /// Zeros.
+    pub flags: DeviceSlice<'a, i32>,
+}
+
+impl Filled<'_> {
+    pub fn nothing() -> Self {
+        Self { records: DeviceSlice::empty(), flags: DeviceSlice::empty() }
+    }
+
+    /// Enqueues the filling.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// Until it is done, the memory exists and only the stream uses it.
+    pub unsafe fn reset(self, stream: &Stream) -> Result<(), Error> {
+        // SAFETY: the caller guarantees the memory.
+        unsafe {
+            stream.clear(self.flags)?;
+            stream.fill(self.records, u8::MAX)
+        }
+    }
+}
+
 /// The other devices of a launch over several: `resident/peers.cuh`.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -268,24 +298,7 @@ impl<T: Real> SweepKernel<T> {
         schedule.sweeps() * schedule.panels() * self.record
     }
 
-    /// Enqueues the initialization of records and flags for sweeps.
-    ///
-    /// # Safety
-    /// Until it is done, the memory exists and only the stream uses it.
-    pub unsafe fn reset(
-        &self,
-        stream: &Stream,
-        records: DeviceSlice<'_, f64>,
-        flags: DeviceSlice<'_, i32>,
-    ) -> Result<(), Error> {
-        // SAFETY: the caller guarantees the memory.
-        unsafe {
-            stream.clear(flags)?;
-            stream.fill(records, u8::MAX)
-        }
-    }
-
-    /// Enqueues the sweeps. The inverses have been computed, and records and flags are as [`reset`](Self::reset) leaves them.
+    /// Enqueues the sweeps. The inverses have been computed, and records and flags are [`Filled`].
     ///
     /// # Safety
     /// As `sweep.cu` requires; the slices exist until it is done, and only this stream uses the memory that is written.

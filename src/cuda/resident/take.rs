@@ -29,9 +29,13 @@ pub(in crate::cuda) struct Take<T> {
     /// Columns whose factors and places are on the device, and those that will be once the stream has been waited for.
     sent: usize,
     on_their_way: usize,
-    facts: (DeviceBuffer<u64>, Pinned<u64>),
-    /// Whether the facts on the device are zeros.
+    /// Those of the last launch, of which only the first `taken` columns are not zeros, and those of the next one, which are all
+    /// zeros if `clean`.
+    facts: [DeviceBuffer<u64>; 2],
+    taken: usize,
     clean: bool,
+    /// In host memory, written by the device.
+    reported: Pinned<u64>,
     found: Vec<Found<T>>,
 }
 
@@ -41,8 +45,8 @@ const THREADS: usize = 256;
 const ROWS_OF_BLOCK: usize = 4 * THREADS;
 /// The limit on the second extent of a grid is almost twice this number.
 const COLUMNS_OF_LAUNCH: usize = 1 << 15;
-/// Numbers about a column.
-const FACTS: usize = 3;
+/// Numbers about a column: three facts, and how many blocks have added to them.
+const FACTS: usize = 4;
 
 impl<T: Real> Take<T> {
     fn new(device: &Device, cols: usize) -> Result<Self, Error> {
@@ -56,8 +60,10 @@ impl<T: Real> Take<T> {
             place: (Pinned::new(device, cols)?, DeviceBuffer::new(device, cols)?),
             sent: 0,
             on_their_way: 0,
-            facts: (DeviceBuffer::new(device, FACTS * cols)?, Pinned::new(device, FACTS * cols)?),
+            facts: [DeviceBuffer::new(device, FACTS * cols)?, DeviceBuffer::new(device, FACTS * cols)?],
+            taken: cols,
             clean: false,
+            reported: Pinned::new(device, FACTS * cols)?,
             found: Vec::with_capacity(cols),
         })
     }
@@ -105,10 +111,11 @@ impl<T: Real> Take<T> {
         // SAFETY: the caller guarantees both memories.
         let begun = unsafe { self.begin(stream, from, to, shape, targets) };
         stream.synchronize().and(begun)?;
-        Ok(self.found(stream, shape.1))
+        Ok(self.found(shape))
     }
 
-    /// Starts it. After the stream has been waited for, [`found`](Self::found) returns the data.
+    /// Starts it. After the stream has been waited for, [`found`](Self::found) returns the data. Earlier work with this memory has
+    /// been waited for, on any stream.
     ///
     /// # Errors
     /// [`Error::Device`]. Some of the work may be in flight.
@@ -134,26 +141,32 @@ impl<T: Real> Take<T> {
             }
         }
         // Reset until the enqueueing has succeeded.
-        let (sent, clean) = (mem::take(&mut self.sent), mem::take(&mut self.clean));
+        let sent = mem::take(&mut self.sent);
+        let (clean, taken) = (mem::take(&mut self.clean), mem::replace(&mut self.taken, self.scale.1.len()));
+        self.facts.swap(0, 1);
         // SAFETY: the caller guarantees both matrices; all other memory is waited for before it is used again.
         unsafe { self.enqueue(stream, (from, from_stride), (to, to_stride), (rows, cols), (sent, clean))? };
         self.on_their_way = sent.max(cols);
+        if rows > 0 {
+            // The launch has made zeros of that many columns.
+            (self.taken, self.clean) = (cols, taken <= cols);
+        }
         Ok(())
     }
 
-    /// Returns the data about this number of columns that have been copied; the stream has been waited for.
-    pub fn found(&mut self, stream: &Stream, cols: usize) -> &[Found<T>] {
+    /// Returns the data about the columns (rows × cols) that have been copied; the stream has been waited for.
+    pub fn found(&mut self, (rows, cols): (usize, usize)) -> &[Found<T>] {
         self.sent = mem::take(&mut self.on_their_way);
-        // Runs while the host continues. An error does not matter here: the columns have been copied.
-        // SAFETY: other streams use this memory only after this one is gone, and memory is freed only when nothing uses it.
-        self.clean = unsafe { stream.clear(self.facts.0.slice(0..self.facts.0.len())) }.is_ok();
         let row = |fact: u64| (fact > 0).then_some(!fact as usize);
-        let facts = self.facts.1.as_slice()[..FACTS * cols].as_chunks::<FACTS>().0.iter();
+        let reported = self.reported.as_slice()[..FACTS * cols].as_chunks::<FACTS>().0.iter();
         self.found.clear();
-        self.found.extend(facts.map(|&[largest, not_finite, not_zero]| Found {
-            largest: T::from_f64(f64::from_bits(largest)),
-            not_finite: row(not_finite),
-            not_zero: row(not_zero),
+        self.found.extend(reported.map(|&[largest, not_finite, not_zero, _]| match rows {
+            0 => Found { largest: T::ZERO, not_finite: None, not_zero: None },
+            _ => Found {
+                largest: T::from_f64(f64::from_bits(largest)),
+                not_finite: row(not_finite),
+                not_zero: row(not_zero),
+            },
         }));
         &self.found
     }
@@ -177,7 +190,7 @@ impl<T: Real> Take<T> {
         debug_assert!(cols <= COLUMNS_OF_LAUNCH && self.fits(cols));
         let (mut from, mut to) = (from.address(), to.address());
         let (mut from_stride, mut to_stride) = (from_stride as c_longlong, to_stride as c_longlong);
-        let mut facts = self.facts.0.slice(0..FACTS * cols).address();
+        let mut facts = self.facts[0].slice(0..FACTS * cols).address();
         let mut status = status.map_or(0, |status| status.address(0));
         let mut length = rows as c_longlong;
         let mut arguments = [
@@ -207,10 +220,11 @@ impl<T: Real> Take<T> {
         (sent, clean): (usize, bool),
     ) -> Result<(), Error> {
         let all = 0..cols;
-        // SAFETY: only this stream uses the memory until it has been waited for; the kernel has eight arguments of these types.
+        let [facts, zeros] = self.facts.each_ref().map(|facts| facts.slice(0..facts.len()));
+        // SAFETY: only this stream uses the memory until it has been waited for; the kernel has ten arguments of these types.
         unsafe {
             if !clean {
-                stream.clear(self.facts.0.slice(0..self.facts.0.len()))?;
+                stream.clear(facts)?;
             }
             if sent < cols {
                 let new = sent..cols;
@@ -220,8 +234,9 @@ impl<T: Real> Take<T> {
             for first in all.step_by(COLUMNS_OF_LAUNCH).filter(|_| rows > 0) {
                 let some = first..cols.min(first + COLUMNS_OF_LAUNCH);
                 let mut source = from.part(first * from_stride..from.len()).address();
-                let (mut target, mut facts) =
-                    (to.address(), self.facts.0.slice(FACTS * first..FACTS * cols).address());
+                let own = FACTS * first..FACTS * cols;
+                let (mut facts, mut zeros) = (facts.part(own.clone()).address(), zeros.part(own).address());
+                let (mut target, mut found) = (to.address(), self.reported.address(FACTS * first));
                 let (mut from_stride, mut to_stride) = (from_stride as c_longlong, to_stride as c_longlong);
                 let (mut scale, mut place) =
                     (self.scale.1.slice(some.clone()).address(), self.place.1.slice(some.clone()).address());
@@ -234,12 +249,14 @@ impl<T: Real> Take<T> {
                     argument(&mut scale),
                     argument(&mut place),
                     argument(&mut facts),
+                    argument(&mut found),
+                    argument(&mut zeros),
                     argument(&mut length),
                 ];
                 let blocks = (rows.div_ceil(ROWS_OF_BLOCK), some.len());
                 self.kernel.launch(stream, Launch::new(blocks, THREADS), &mut arguments)?;
             }
-            stream.download(self.facts.0.slice(0..FACTS * cols), &self.facts.1, 0..FACTS * cols)
         }
+        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use crate::cuda::cusolver::Solver;
 use crate::cuda::device::Device;
 use crate::cuda::matrix::{DeviceView, DeviceViewMut};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
-use crate::cuda::stream::Stream;
+use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
 use crate::real::Real;
 use crate::storage::Side;
@@ -36,6 +36,8 @@ impl Work<'_> {
 pub(super) struct TriangularSolver<T> {
     kernels: SolveKernels<T>,
     stream: Stream,
+    /// After the work for which a solve waits.
+    done: Event,
     /// Right-hand sides, packed, in host memory.
     host: Option<Pinned<T>>,
     /// The same on the device: the current right-hand sides, and their solutions.
@@ -72,6 +74,7 @@ impl<T: Real> TriangularSolver<T> {
         Ok(Self {
             kernels: SolveKernels::load(device, false)?,
             stream: Stream::new(device)?,
+            done: Event::new(device)?,
             host: None,
             on_device: None,
             working: None,
@@ -120,7 +123,7 @@ impl<T: Real> TriangularSolver<T> {
     ) -> Result<(), Error> {
         let (order, count) = rhs.shape();
         let len = order * count;
-        let Self { kernels, stream, host, on_device, working: kept, library: found, device, .. } = self;
+        let Self { kernels, stream, done, host, on_device, working: kept, library: found, device, .. } = self;
         let library = library(found, device, what.is_of_both_sides(), (order, count));
         let on_device = room(on_device, device, len)?;
         let working = working(kept, device, order, count)?;
@@ -134,25 +137,34 @@ impl<T: Real> TriangularSolver<T> {
         for (to, from) in host.as_mut_slice()?.chunks_exact_mut(order).zip(rhs.col_iter()) {
             to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = *from);
         }
-        // SAFETY: only the stream uses this memory until it has been waited for.
+        // SAFETY: only the stream uses this memory until it has been waited for, and working memory, which may be replaced while
+        // it is being filled, is freed when the device is idle.
         unsafe {
             stream.upload(host, 0..len, on_device[0].slice(0..len))?;
-            let solution = enqueue((kernels, library, stream), triangle, what, (on_device, working), count)?;
-            stream.download(solution, host, 0..len)
+            let (solution, used) =
+                enqueue((kernels, library, stream), triangle, what, (on_device, working), count)?;
+            stream.download(solution, host, 0..len)?;
+            after(stream, done, working, used)
         }
     }
 
     /// Waits for the operation, and copies the result to the right-hand sides unless it has failed.
     ///
     /// # Errors
-    /// [`Error::Device`]. Nothing is in flight when this returns.
+    /// [`Error::Device`]. Only the filling of the working memory is in flight when this returns.
     pub fn end(&mut self, begun: Result<(), Error>, mut rhs: MatMut<'_, T>) -> Result<(), Error> {
-        self.stream.synchronize().and(begun)?;
+        self.wait(begun)?;
         let (order, solution) = (rhs.nrows(), self.host.as_ref().map_or(&[][..], Pinned::as_slice));
         for (to, from) in rhs.as_mut().col_iter_mut().zip(solution.chunks_exact(order)) {
             to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
         }
         Ok(())
+    }
+
+    /// Waits for the operation that has begun.
+    fn wait(&self, begun: Result<(), Error>) -> Result<(), Error> {
+        // Without the event, what has been enqueued is waited for.
+        if begun.is_ok() { self.done.synchronize() } else { self.stream.synchronize().and(begun) }
     }
 
     /// Waits for the operation in flight, without reading its outcome.
@@ -203,7 +215,7 @@ impl<T: Real> TriangularSolver<T> {
         rhs: &DeviceView<'_, T>,
         status: Option<&Pinned<i32>>,
     ) -> Result<(), Error> {
-        let Self { kernels, stream, on_device, working: kept, library: found, take, device, .. } = self;
+        let Self { kernels, stream, done, on_device, working: kept, library: found, take, device, .. } = self;
         let shape @ (order, cols) = rhs.shape();
         let library = library(found, device, what.is_of_both_sides(), shape);
         let on_device = room(on_device, device, order * cols)?;
@@ -214,19 +226,20 @@ impl<T: Real> TriangularSolver<T> {
         // SAFETY: the caller guarantees L, the inverses, the right-hand sides and the status; only the stream uses the rest.
         unsafe {
             take.begin(stream, there, work, shape, (0..cols).map(|column| Some((column, T::ONE))))?;
-            let solution = enqueue((kernels, library, stream), triangle, what, (on_device, working), cols)?;
-            take.give_back(stream, (solution, order), there, shape, status)
+            let (solution, used) =
+                enqueue((kernels, library, stream), triangle, what, (on_device, working), cols)?;
+            take.give_back(stream, (solution, order), there, shape, status)?;
+            after(stream, done, working, used)
         }
     }
 
     /// Waits for the operation on right-hand sides on the device.
     ///
     /// # Errors
-    /// `NonFinite`, naming `rhs`; [`Error::Device`]. Nothing is in flight when this returns.
+    /// `NonFinite`, naming `rhs`; [`Error::Device`]. Only the filling of the working memory is in flight when this returns.
     pub fn end_there(&mut self, begun: Result<(), Error>, rhs: &DeviceView<'_, T>) -> Result<(), Error> {
-        let Self { stream, take, .. } = self;
-        stream.synchronize().and(begun)?;
-        take.as_mut().map_or(Ok(()), |take| refused(take.found(stream, rhs.shape().1)))
+        self.wait(begun)?;
+        self.take.as_mut().map_or(Ok(()), |take| refused(take.found(rhs.shape())))
     }
 }
 
@@ -239,7 +252,23 @@ fn refused<T>(found: &[Found<T>]) -> Result<(), Error> {
     }
 }
 
-/// Enqueues the operation for right-hand sides (n × count) in the first of these buffers. Returns the location of the solution.
+/// Enqueues what follows the operation: the event, and the filling of the working memory for the next one, of which this one has
+/// used that much.
+///
+/// # Safety
+/// As [`Working::reset`].
+unsafe fn after(stream: &Stream, done: &Event, working: &mut Working, used: usize) -> Result<(), Error> {
+    done.record(stream)?;
+    if used > 0 {
+        // SAFETY: the caller guarantees the memory.
+        unsafe { working.reset(stream, used)? };
+        working.clean = true;
+    }
+    Ok(())
+}
+
+/// Enqueues the operation for right-hand sides (n × count) in the first of these buffers. Returns the location of the solution,
+/// and how much of the working memory it uses.
 ///
 /// # Safety
 /// L, the inverses and all memory exist, and no other code uses them, until the stream has been waited for.
@@ -247,9 +276,9 @@ unsafe fn enqueue<'a, T: Real>(
     (kernels, library, stream): (&SolveKernels<T>, Option<&Solver>, &Stream),
     triangle: Triangle<'_, T>,
     what: Work<'_>,
-    (on_device, working): (&'a [DeviceBuffer<T>; 2], &Working),
+    (on_device, working): (&'a [DeviceBuffer<T>; 2], &mut Working),
     count: usize,
-) -> Result<DeviceSlice<'a, T>, Error> {
+) -> Result<(DeviceSlice<'a, T>, usize), Error> {
     let Triangle { l, stride, order: n, inverses } = triangle;
     let [mut from, mut to] = on_device.each_ref().map(|buffer| buffer.slice(0..n * count));
     let (sides, end) = match what {
@@ -260,25 +289,30 @@ unsafe fn enqueue<'a, T: Real>(
         inverses.order_behind(stream)?;
         // SAFETY: the caller guarantees the memory; the solver uses this stream only.
         unsafe { library.solve(stream, (l, stride), (n, count), from)? };
-        return Ok(from);
+        return Ok((from, 0));
     }
     assert!(sides.len() <= SIDES, "more systems than there is working memory for");
-    let (Working { solved, taken }, len) = (working, working_len(n, count));
+    let len = working_len(n, count);
+    // False until the filling for the next operation is enqueued.
+    let clean = core::mem::replace(&mut working.clean, false);
     // SAFETY: the caller guarantees all of them.
     unsafe {
         // Work that does not need L does not wait for it.
-        stream.fill(solved.slice(0..sides.len() * len), 0xff)?;
-        stream.clear(taken.slice(0..sides.len()))?;
+        if !clean {
+            working.reset(stream, working.solved.len())?;
+        }
         inverses.order_behind(stream)?;
         inverses.complete(stream, (l, stride), 0)?;
     }
-    let (inverse, _) = inverses.slice(0);
+    let (inverse, refine) = inverses.slice(0);
     for (at, &side) in sides.iter().enumerate() {
-        let (solved, taken) = (solved.slice(at * len..(at + 1) * len), taken.slice(at..at + 1));
-        let system = System { l, l_stride: stride, n, inverse, from, to, count, solved, taken, own: None };
+        let (solved, taken) =
+            (working.solved.slice(at * len..(at + 1) * len), working.taken.slice(at..at + 1));
+        let system =
+            System { l, l_stride: stride, n, inverse, refine, from, to, count, solved, taken, own: None };
         // SAFETY: as above.
         unsafe { kernels.solve(stream, &system, side, end)? };
         (from, to) = (to, from);
     }
-    Ok(from)
+    Ok((from, sides.len() * len))
 }

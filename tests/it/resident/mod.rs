@@ -5,6 +5,7 @@ mod inexact;
 #[cfg(feature = "fake-cuda")]
 mod on_the_fake_driver;
 mod repeated;
+mod triangular;
 
 use crate::support::contract::{Observed, assert_log_det, assert_solved, factor_error_of_rows, some_rows};
 use crate::support::cuda::resident;
