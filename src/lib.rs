@@ -36,7 +36,8 @@
 //! | `opencl::Hybrid` | the same, through an OpenCL device | [`Cholesky::new_in`] |
 //!
 //! V and right-hand sides may be faer's matrices and views (re-exported as [`faer`]), slices, arrays and vectors of one column,
-//! nalgebra's matrices, or matrices in device memory ([`cuda::DeviceMatrix`], [`cuda::DeviceView`]). [`Cholesky::submit`]
+//! nalgebra's matrices, ndarray's arrays, or matrices in device memory ([`cuda::DeviceMatrix`], [`cuda::DeviceView`]). Matrices that
+//! a call returns are faer's, and `Array2::from_shape_fn(x.shape(), |at| x[at])` is one of them as ndarray's. [`Cholesky::submit`]
 //! starts a modification, and may return before a GPU has finished it.
 //!
 //! [`append`](Cholesky::append), [`insert`](Cholesky::insert), [`remove`](Cholesky::remove) and [`replace`](Cholesky::replace)
@@ -65,6 +66,7 @@
 //! | `opencl` | no | the module `opencl`: initial factors and the hybrid engine on OpenCL devices; needs no OpenCL to build, and loads it at run time |
 //! | `distributed` | no | the module `distributed`: a factor whose rows are distributed over processes, which `cholupdate-mpi` connects by MPI |
 //! | `nalgebra` | no | nalgebra's dense matrices, vectors and views as arguments |
+//! | `ndarray` | no | ndarray's arrays and views of one dimension (a column) and two as arguments |
 //! | `unstable` | no | the module `unstable`: what an engine in a crate of its own implements |
 //! | `fake-cuda` | no | for this crate's own tests: the GPU engines on the CPU |
 //!

@@ -1,5 +1,5 @@
-//! What the public calls accept as a matrix: faer's matrices and views, slices, nalgebra's matrices (feature `nalgebra`), and
-//! matrices in the memory of a device.
+//! What the public calls accept as a matrix: faer's matrices and views, slices, nalgebra's matrices (feature `nalgebra`), ndarray's
+//! (feature `ndarray`), and matrices in the memory of a device.
 
 mod remote;
 
@@ -14,6 +14,9 @@ use faer::{Col, ColMut, ColRef, Mat, MatMut, MatRef, Row, RowRef};
 #[cfg(feature = "nalgebra")]
 #[allow(unsafe_code, reason = "views of nalgebra's storage")]
 mod nalgebra;
+#[cfg(feature = "ndarray")]
+#[allow(unsafe_code, reason = "views of ndarray's memory")]
+mod ndarray;
 
 /// A matrix that is read: any layout, any strides, in host memory or in that of a device. (rows × columns)
 ///

@@ -1,5 +1,8 @@
 //! Every accepted layout and matrix type gives the same bits.
 
+#[cfg(feature = "ndarray")]
+mod ndarray;
+
 use crate::support::contract::assert_solved;
 use crate::support::layout::{Laid, Layout};
 use crate::support::problem::{Kind, Problem};
