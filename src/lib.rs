@@ -67,6 +67,7 @@
 //! | `distributed` | no | the module `distributed`: a factor whose rows are distributed over processes, which `cholupdate-mpi` connects by MPI |
 //! | `nalgebra` | no | nalgebra's dense matrices, vectors and views as arguments |
 //! | `ndarray` | no | ndarray's arrays and views of one dimension (a column) and two as arguments |
+//! | `serde` | no | factors as plain data, to be kept between runs: `Snapshot`, `BatchSnapshot` and `LdltSnapshot`, and serde's traits for them, `Cholesky`, `CholeskyBatch` and `Ldlt` |
 //! | `unstable` | no | the module `unstable`: what an engine in a crate of its own implements |
 //! | `fake-cuda` | no | for this crate's own tests: the GPU engines on the CPU |
 //!
@@ -124,20 +125,28 @@ mod operand;
 mod real;
 mod report;
 mod scalar;
+#[cfg(feature = "serde")]
+mod snapshot;
 mod storage;
 mod structure;
 mod sweep;
 mod wide;
 
 pub use crate::any::{AnyEngine, EngineKind, EngineSpec};
+#[cfg(feature = "serde")]
+pub use crate::batch::BatchSnapshot;
 pub use crate::batch::{BatchMut, BatchOutcome, BatchRef, BatchWeights, CholeskyBatch};
 pub use crate::carried::Carried;
+#[cfg(feature = "serde")]
+pub use crate::cholesky::Snapshot;
 pub use crate::cholesky::{Cholesky, Extension, Pending, RefactorPolicy};
 pub use crate::cpu::{Awake, Cpu, Workspace};
 pub use crate::engine::Engine;
 pub use crate::error::{DeviceErrorKind, Error};
 pub use crate::host::interrupt::interruptible;
 pub use crate::in_place::{modify_checked_in_place, modify_in_place, modify_into};
+#[cfg(feature = "serde")]
+pub use crate::ldlt::LdltSnapshot;
 pub use crate::ldlt::{Ldlt, LdltExtension, LdltModification};
 pub use crate::operand::{Operand, OperandMut, RemoteView, RemoteViewMut};
 pub use crate::report::Modification;

@@ -8,6 +8,8 @@
 //! | `updates`, `rows`, `systems` | the calls that modify, that change rows and columns, and that solve |
 //! | `begin`, `modify`, `structure`, `solve`, `copies` | what they do, on all tiles |
 //! | `alone` | matrices that are processed as single factors |
+//! | `snapshot` | factors as plain data (feature `serde`) |
+//! | `saved` | their matrices, to and from tiles |
 //! | `verbs` | what compiles them |
 //! | `kernels/` | the steps on as many matrices as a register has lanes |
 
@@ -22,6 +24,10 @@ mod modify;
 pub(crate) mod operand;
 mod outcome;
 mod rows;
+#[cfg(feature = "serde")]
+mod saved;
+#[cfg(feature = "serde")]
+mod snapshot;
 #[allow(unsafe_code, reason = "hands the memory of factors to its kernel")]
 mod solve;
 #[allow(unsafe_code, reason = "hands the memory of factors to its kernel")]
@@ -34,6 +40,8 @@ pub(crate) mod verbs;
 
 pub use self::operand::{BatchMut, BatchRef};
 pub use self::outcome::BatchOutcome;
+#[cfg(feature = "serde")]
+pub use self::snapshot::BatchSnapshot;
 pub use self::updates::BatchWeights;
 
 use self::begin::Kind;
@@ -180,12 +188,20 @@ impl<T: Scalar> CholeskyBatch<T> {
         let [count, order, columns] = from.shape();
         extent(argument, "columns", order, columns)?;
         check_orders(orders, (count, order))?;
+        let mut tiles = Tiles::new(Self::extent(argument, (count, order), engine)?);
+        T::batch_begin(&mut tiles, from, kind, orders);
+        Ok(Self { tiles, order })
+    }
+
+    /// The extents of a batch for which there is memory.
+    ///
+    /// # Errors
+    /// `OutOfRange`, naming the argument.
+    fn extent(argument: &'static str, (count, order): (usize, usize), engine: Cpu) -> Result<Extent, Error> {
         // The order is stored in 32 bits, and a triangle of that order would fill any memory.
         let scalars = if order < 1 << 31 { entries(order).checked_add(2) } else { None };
         room::<T>(argument, count, (scalars.unwrap_or(usize::MAX), size_of::<u32>() + size_of::<f64>()))?;
-        let mut tiles = Tiles::new(Extent::new::<T>(count, order, engine.threads));
-        T::batch_begin(&mut tiles, from, kind, orders);
-        Ok(Self { tiles, order })
+        Ok(Extent::new::<T>(count, order, engine.threads))
     }
 
     /// The number of matrices.

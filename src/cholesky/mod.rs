@@ -10,6 +10,7 @@
 //! | `pending` | a modification in flight |
 //! | `extension` | A bordered, without a change of the factor |
 //! | `condition` | the condition number, and when to factor again |
+//! | `snapshot` | a factor as plain data (feature `serde`) |
 
 mod carried;
 mod condition;
@@ -19,11 +20,15 @@ mod on_device;
 mod pending;
 mod products;
 mod rows;
+#[cfg(feature = "serde")]
+mod snapshot;
 mod solve;
 
 pub use self::condition::RefactorPolicy;
 pub use self::extension::Extension;
 pub use self::pending::Pending;
+#[cfg(feature = "serde")]
+pub use self::snapshot::Snapshot;
 
 use crate::check::room;
 use crate::cpu::Cpu;

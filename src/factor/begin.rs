@@ -21,7 +21,7 @@ use faer::{Mat, Par};
 pub struct Start {
     /// A bound on the 2-norms of its rows.
     row_norm: f64,
-    history: History,
+    pub(crate) history: History,
     /// Its first column whose pivot is zero.
     singular: Option<usize>,
 }

@@ -10,6 +10,8 @@
 //!
 //! by the Cauchy–Schwarz inequality. The largest e_i counts, and what happens to one row cannot hide the error of another.
 
+#[cfg(feature = "serde")]
+mod kept;
 mod pivots;
 mod rows;
 
@@ -18,6 +20,8 @@ use cholupdate_kernels::dense::Dense;
 use cholupdate_kernels::number::{Float, Number};
 use core::ops::Range;
 use faer::MatRef;
+#[cfg(feature = "serde")]
+pub(crate) use kept::Kept;
 use pivots::Pivots;
 use rows::Rows;
 
@@ -134,7 +138,7 @@ impl History {
     #[inline]
     pub fn note<R: Float>(&mut self, pivot: impl Fn(usize) -> R) {
         let Some(unit) = self.expected.take() else { return };
-        self.modifications += 1;
+        self.modifications = self.modifications.saturating_add(1);
         if let Known::Pivots(errors) = &mut self.known {
             errors.has_come_to(pivot);
         }
@@ -152,7 +156,7 @@ impl History {
     pub fn made<T: Number>(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) {
         self.record();
         let Known::Diagonal(rows) = &mut self.known else { return };
-        self.modifications += 1;
+        self.modifications = self.modifications.saturating_add(1);
         match v.ncols() {
             1 => rows.add(v.col(0), weights.of(0).to_f64()),
             rank => {
@@ -175,7 +179,7 @@ impl History {
     /// Records new rows of A from `at` on, with these diagonal entries. The first `replaced` replace old rows.
     pub fn came(&mut self, at: usize, replaced: usize, diagonal: impl ExactSizeIterator<Item = f64>) {
         self.record();
-        self.modifications += 1;
+        self.modifications = self.modifications.saturating_add(1);
         let unit = unit(diagonal.len());
         match &mut self.known {
             Known::Nothing => {}
@@ -196,7 +200,7 @@ impl History {
     /// Records the removal of these rows of A, which are in ascending order.
     pub fn went(&mut self, removed: &[usize]) {
         self.record();
-        self.modifications += 1;
+        self.modifications = self.modifications.saturating_add(1);
         let unit = unit(removed.len());
         match &mut self.known {
             Known::Nothing => {}
@@ -208,7 +212,7 @@ impl History {
     /// Records the move of a row of A.
     pub fn shifted(&mut self, from: usize, to: usize) {
         self.record();
-        self.modifications += 1;
+        self.modifications = self.modifications.saturating_add(1);
         match &mut self.known {
             Known::Nothing => {}
             Known::Diagonal(rows) => rows.shifted(from, to),

@@ -69,11 +69,19 @@ impl<T: Element> Indefinite<T> {
                 return Err(Error::Singular { column: j });
             }
         }
+        Self::of_l(threads, l, d.iter().map(|&d| d < T::Part::ZERO).collect())
+    }
+
+    /// The factor L S Lᴴ, with any growth. (n × n, zero above the diagonal; n)
+    ///
+    /// # Errors
+    /// `Overflow`.
+    pub(super) fn of_l(threads: Threads, l: Mat<T>, negative: Vec<bool>) -> Result<Self, Error> {
         let large = |entry: &T| !(entry.abs() * entry.abs() <= T::Part::LARGE_SQUARE);
         if l.col_iter().any(|column| column.iter().any(large)) {
             return Err(Error::Overflow { argument: "l" });
         }
-        Self::new(threads, l, d.iter().map(|&d| d < T::Part::ZERO).collect(), f64::INFINITY)
+        Self::new(threads, l, negative, f64::INFINITY)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::error::Error;
 
 /// What the caller expects of the result of every call.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(PartialEq, serde::Serialize, serde::Deserialize))]
 pub(super) enum Expected {
     #[default]
     Anything,

@@ -12,6 +12,8 @@
 //! | `state` | L and S in host memory, and modifications of them |
 //! | `runs` | modifications by columns of one sign |
 //! | `begin`, `border`, `exchange`, `extended`, `rows`, `systems` | the steps behind the calls |
+//! | `snapshot` | a factor as plain data (feature `serde`) |
+//! | `restored` | the factor of such data |
 //! | `verbs` | what compiles them |
 //!
 //! The sweep is `cpu/signature.rs`, its kernels are `sweep/signature/` of kernels/cpu; for columns of V of one sign it is `cpu/runs.rs`, with the
@@ -29,8 +31,12 @@ mod extension;
 mod growth;
 mod modifying;
 mod report;
+#[cfg(feature = "serde")]
+mod restored;
 mod rows;
 mod runs;
+#[cfg(feature = "serde")]
+mod snapshot;
 mod solving;
 #[allow(unsafe_code, reason = "loads of registers")]
 mod state;
@@ -39,6 +45,8 @@ pub(crate) mod verbs;
 
 pub use self::extension::LdltExtension;
 pub use self::report::LdltModification;
+#[cfg(feature = "serde")]
+pub use self::snapshot::LdltSnapshot;
 
 use self::report::{inertia, sign};
 use self::state::Indefinite;

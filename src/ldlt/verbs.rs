@@ -2,6 +2,8 @@
 
 use super::extended::Parts;
 use super::report::LdltModification;
+#[cfg(feature = "serde")]
+use super::restored;
 use super::rows;
 use super::state::Indefinite;
 use super::systems::Part;
@@ -9,6 +11,8 @@ use crate::compiled::functions;
 use crate::error::Error;
 use crate::host::threads::Threads;
 use crate::operand::{Operand, OperandMut};
+#[cfg(feature = "serde")]
+use crate::snapshot::Triangle;
 use crate::sweep::weights::Weights;
 use faer::{Mat, MatRef};
 
@@ -17,6 +21,8 @@ functions! {
     LdltVerbs of numbers {
         ldlt_of_matrix(a: &Operand<'_, Self>, threads: Threads) -> Result<Indefinite<Self>, Error> = Indefinite::of_matrix;
         ldlt_of_factor(l: &Operand<'_, Self>, d: &[Self::Part], threads: Threads) -> Result<Indefinite<Self>, Error> = Indefinite::of_factor;
+        #[cfg(feature = "serde")]
+        ldlt_restored(factor: &Triangle<Self>, negative: &[bool], threads: Threads) -> Result<Indefinite<Self>, Error> = restored::restored;
         ldlt_modify(of: &mut Indefinite<Self>, decay: Self::Part, v: &Operand<'_, Self>, weights: Weights<'_, Self::Part>, dry: bool)
             -> Result<LdltModification, Error> = Indefinite::modify;
         ldlt_modify_carrying(of: &mut Indefinite<Self>, decay: Self::Part, v: &Operand<'_, Self>, weights: Weights<'_, Self::Part>,

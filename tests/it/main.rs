@@ -61,6 +61,8 @@ mod rows_from_the_device;
 mod shapes;
 mod singular;
 mod small;
+#[cfg(feature = "serde")]
+mod snapshot;
 mod state_machine;
 mod step;
 #[cfg(feature = "cuda")]

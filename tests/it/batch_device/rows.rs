@@ -195,7 +195,7 @@ fn grow_and_shrink<T: Real>(device: &Device, n: usize) {
     assert!(
         batch.update(BatchRef::by_rows(&ones, [count, n, 1]).unwrap()).unwrap().failed().unwrap().is_empty()
     );
-    assert_eq!(all_bits(&factors(&batch)), vec![vec![]; count]);
+    assert_eq!(all_bits(&factors(&batch)), vec![Vec::<u64>::new(); count]);
     batch.reserve(n + 40).unwrap();
     let one = vec![Mat::from_fn(1, 1, |_, _| T::of(4.0)); count];
     assert!(append(&mut batch, &one).failed().unwrap().is_empty());

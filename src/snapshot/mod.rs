@@ -1,0 +1,21 @@
+//! Factors as plain data in host memory, which serde writes and reads.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `format` | what all data begins with: the type of the factor, and of its numbers |
+//! | `triangle` | L, packed |
+//! | `invalid` | what can be wrong with data |
+//!
+//! What a snapshot of each type of factor has is beside that type: `cholesky/snapshot.rs`, `ldlt/snapshot.rs`, `batch/snapshot.rs`. The
+//! errors of a factor are in `history/kept.rs`.
+//!
+//! Sizes are checked before they are used, against the number of entries or the memory that there is, and so are the entries of L: a
+//! file may be damaged, or written by somebody else. An estimate of errors is not compared with L.
+
+mod format;
+mod invalid;
+mod triangle;
+
+pub(crate) use self::format::{Format, OfBatch, OfCholesky, OfLdlt};
+pub(crate) use self::invalid::Invalid;
+pub(crate) use self::triangle::Triangle;
