@@ -9,8 +9,8 @@
 //! What a snapshot of each type of factor has is beside that type: `cholesky/snapshot.rs`, `ldlt/snapshot.rs`, `batch/snapshot.rs`. The
 //! errors of a factor are in `history/kept.rs`.
 //!
-//! Sizes are checked before they are used, against the number of entries or the memory that there is, and so are the entries of L: a
-//! file may be damaged, or written by somebody else. An estimate of errors is not compared with L.
+//! Sizes are checked before they are used, against the number of entries or the available memory, and so are the entries of L: data may be
+//! damaged, or come from another program. Estimates of errors are not compared with L.
 
 mod format;
 mod invalid;

@@ -126,7 +126,7 @@ impl<'de, T: Number> de::Visitor<'de> for Parts<T> {
     }
 
     fn visit_seq<A: de::SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
-        /// Entries for which there is room at the beginning, whatever the data claims.
+        /// Entries for which memory is reserved at first, even if the data states a larger number.
         const AT_FIRST: usize = 1 << 16;
         let claimed = sequence.size_hint().unwrap_or(0) / T::PARTS;
         let mut entries = Vec::with_capacity(claimed.min(AT_FIRST));
