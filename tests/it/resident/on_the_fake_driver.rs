@@ -152,8 +152,8 @@ fn a_driver_error_leaves_the_old_factor_or_the_new_one() {
         fake.reset_stats();
         modified(&mut factor).unwrap();
         let stats = fake.stats();
-        // The records and the flags of a new queue, and after each launch.
-        assert!(stats.memsets >= 4, "{what}: {stats:?}");
+        // The records and the flags of a new queue.
+        assert!(stats.memsets >= 2, "{what}: {stats:?}");
         let new = bits(factor.to_factor().unwrap().as_ref());
         let mut behind = 0;
         for at in 1..=stats.operations() {
@@ -176,8 +176,8 @@ fn a_driver_error_leaves_the_old_factor_or_the_new_one() {
             factor.modify(&problem.v, &problem.weights).unwrap();
             assert!(bits(factor.to_factor().unwrap().as_ref()) == new, "{what}, failing at {at}");
         }
-        // The work after a launch for the next one: two fills, and the inverses.
-        assert!(behind <= 3, "{what}: {behind} failures of {} behind the outcome", stats.operations());
+        // The work after a launch for the next one: the inverses, whose kernel also fills the records and the flags.
+        assert!(behind <= 1, "{what}: {behind} failures of {} behind the outcome", stats.operations());
     }
 }
 

@@ -6,6 +6,7 @@ use crate::support::problem::{Kind, Problem, rng, uniform};
 use crate::support::real::bits;
 use cholupdate::Cholesky;
 use cholupdate::cuda::{DeviceMatrix, Resident};
+use cholupdate::faer::Mat;
 
 #[test]
 fn a_result_is_the_same_every_time() {
@@ -78,4 +79,23 @@ fn what_was_done_before_changes_no_bit() {
         assert_eq!(bits(here.as_ref()), bits(there.as_ref()), "step {step}");
     }
     assert_eq!(refused, [5, 7, 11]);
+}
+
+/// The copy engine copies a run of columns of V longer than `BYTES_BY_KERNEL` (4 MiB), a kernel a shorter one. The first V here has
+/// 0.2 MB, the second 4.5 MB, as a run includes the rows of zeros between its columns.
+#[test]
+fn the_way_that_v_comes_changes_no_bit() {
+    let Some((_turn, engine)) = resident() else { return };
+    // Row blocks of zeros, so that the columns are long and the sweeps short.
+    let (zeros, n, k) = (2048, 100, 264);
+    let problem = Problem::<f64>::feasible(n, k, Kind::Up, 0.5, 17);
+    let (alone, _) = problem.modified(&engine).unwrap();
+    let mut l = Mat::<f64>::identity(zeros + n, zeros + n);
+    l.submatrix_mut(zeros, zeros, n, n).copy_from(&problem.l);
+    let v = Mat::from_fn(zeros + n, k, |i, j| if i < zeros { 0.0 } else { problem.v[(i - zeros, j)] });
+    let mut factor = Cholesky::from_factor_in(&l, engine).unwrap();
+    factor.modify(&v, &problem.weights).unwrap();
+    let new = factor.to_factor().unwrap();
+    assert_eq!(bits(new.submatrix(zeros, zeros, n, n)), bits(alone.as_ref()));
+    assert_eq!(bits(new.submatrix(0, 0, zeros + n, zeros)), bits(l.submatrix(0, 0, zeros + n, zeros)));
 }
