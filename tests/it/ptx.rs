@@ -14,7 +14,9 @@ use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs, ptr};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{env, fs, ptr, thread};
 
 const LIBRARY: &str = "libnvrtc.so.12";
 /// The compiler's version, as PTX names it.
@@ -309,14 +311,13 @@ fn the_ptx_is_that_of_the_kernels() {
     if nvrtc().is_none() {
         return skip("libnvrtc.so.12 was not found");
     }
+    if !make(MADE[0].0).contains(RELEASE) {
+        return skip("the libnvrtc.so.12 that was found is not the pinned one");
+    }
     let recorded = fs::read_to_string(digests()).unwrap_or_default();
     let mut now = String::new();
-    for (file, source, options) in MADE {
+    for ((file, source, options), made) in MADE.into_iter().zip(make_all()) {
         let place = kernels().join(file);
-        let made = make(file);
-        if !made.contains(RELEASE) {
-            return skip("the libnvrtc.so.12 that was found is not the pinned one");
-        }
         let entry = format!("{file} {}\n", digest(source, options));
         let ships = fs::read_to_string(&place).unwrap_or_default();
         if !recorded.contains(&entry) || instructions(&made) != instructions(&ships) {
@@ -331,6 +332,24 @@ fn the_ptx_is_that_of_the_kernels() {
     if recorded != now {
         fs::write(digests(), now).unwrap();
     }
+}
+
+/// Compiles the kernels of all files, as many at a time as there are cores.
+fn make_all() -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let made = MADE.map(|_| OnceLock::new());
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((file, ..)) = MADE.get(at) else { return };
+                    made[at].set(make(file)).unwrap();
+                }
+            });
+        }
+    });
+    made.map(|made| made.into_inner().unwrap()).into()
 }
 
 /// Compiles the kernels of this file in a separate process.

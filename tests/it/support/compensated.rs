@@ -3,6 +3,8 @@
 //!
 //! Products are split by Dekker's method instead of fused, so that the loops vectorize on every machine.
 
+use pulp::{Arch, NullaryFnOnce};
+
 /// A column of f64 numbers, each also as the sum of two halves of 26 bits.
 struct Split {
     whole: Vec<f64>,
@@ -19,6 +21,7 @@ impl Split {
 }
 
 /// x = high + low exactly, neither with more than 26 bits.
+#[inline(always)]
 fn split(x: f64) -> (f64, f64) {
     let t = 134_217_729.0 * x; // 2²⁷ + 1
     let high = t - (t - x);
@@ -26,6 +29,7 @@ fn split(x: f64) -> (f64, f64) {
 }
 
 /// a + b = sum + error exactly.
+#[inline(always)]
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let b_part = sum - a;
@@ -73,11 +77,12 @@ pub fn sum_of_products(order: usize, pairs: &[(Vec<f64>, Vec<f64>)]) -> Vec<Vec<
             (Split::new(x), &y[..], leading)
         })
         .collect();
+    let arch = Arch::new();
     (0..order)
         .map(|j| {
             let (mut sum, mut error) = (vec![0.0; order - j], vec![0.0; order - j]);
             for (x, y, _) in pairs.iter().filter(|pair| pair.2 <= j) {
-                accumulate(&mut sum, &mut error, x, y[j], j);
+                arch.dispatch(Accumulate { sum: &mut sum, error: &mut error, x, y: y[j], from: j });
             }
             sum.iter().zip(&error).map(|(s, e)| s + e).collect()
         })
@@ -85,16 +90,31 @@ pub fn sum_of_products(order: usize, pairs: &[(Vec<f64>, Vec<f64>)]) -> Vec<Vec<
 }
 
 /// sum + error ← sum + error + x[from..] · y.
-fn accumulate(sum: &mut [f64], error: &mut [f64], x: &Split, y: f64, from: usize) {
-    let rows = sum.len();
-    let (y1, y2) = split(y);
-    let (whole, high, low) = (&x.whole[from..], &x.high[from..], &x.low[from..]);
-    let (error, whole, high, low) = (&mut error[..rows], &whole[..rows], &high[..rows], &low[..rows]);
-    for i in 0..rows {
-        let product = whole[i] * y;
-        let lost = ((high[i] * y1 - product) + high[i] * y2 + low[i] * y1) + low[i] * y2;
-        let (s, e) = two_sum(sum[i], product);
-        sum[i] = s;
-        error[i] += e + lost;
+struct Accumulate<'a> {
+    sum: &'a mut [f64],
+    error: &'a mut [f64],
+    x: &'a Split,
+    y: f64,
+    from: usize,
+}
+
+/// Compiled for the widest vectors of the machine, because these loops take much of the suite's time.
+impl NullaryFnOnce for Accumulate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { sum, error, x, y, from } = self;
+        let rows = sum.len();
+        let (y1, y2) = split(y);
+        let (whole, high, low) = (&x.whole[from..], &x.high[from..], &x.low[from..]);
+        let (error, whole, high, low) = (&mut error[..rows], &whole[..rows], &high[..rows], &low[..rows]);
+        for i in 0..rows {
+            let product = whole[i] * y;
+            let lost = ((high[i] * y1 - product) + high[i] * y2 + low[i] * y1) + low[i] * y2;
+            let (s, e) = two_sum(sum[i], product);
+            sum[i] = s;
+            error[i] += e + lost;
+        }
     }
 }
