@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Builds the C library and installs it: header, shared and static library, pkg-config file. What `cargo cinstall` does, for who
-# has no cargo-c.
+# Builds the C library and installs it: header, shared and static library, what pkg-config and CMake find them by.
 #
-#     capi/install.sh PREFIX            # PREFIX/include, PREFIX/lib, PREFIX/lib/pkgconfig
-#     DESTDIR=/tmp/stage capi/install.sh /usr
+#     capi/install.sh PREFIX            # PREFIX/include, PREFIX/lib, PREFIX/lib/pkgconfig, PREFIX/lib/cmake
+#     DESTDIR=/tmp/stage LIBDIR=/usr/lib/x86_64-linux-gnu capi/install.sh /usr
 #
 # Relative paths are those of the directory that it is called in.
 set -euo pipefail
 
 absolute() { case $1 in /* | '') echo "$1" ;; *) echo "$PWD/$1" ;; esac; }
 prefix=$(absolute "${1:?"usage: install.sh PREFIX"}")
-root=$(absolute "${DESTDIR:-}")$prefix
+libdir=$(absolute "${LIBDIR:-$prefix/lib}")
+staged=$(absolute "${DESTDIR:-}")
+lib=$staged$libdir
+include=$staged$prefix/include
 target=$(absolute "${CARGO_TARGET_DIR:-}")
 cd "$(dirname "$0")"
 target=${target:-$(cd .. && pwd)/target}
@@ -28,10 +30,10 @@ built=$target/release
 
 # A shared library by its whole version, with the links by its SONAME, for programs, and by its bare name, for the linker.
 shared() {
-    install -m 755 "$1" "$root/lib/$2.$version"
-    ! command -v strip >/dev/null || strip --strip-unneeded "$root/lib/$2.$version"
-    ln -sf "$2.$version" "$root/lib/$2.$3"
-    ln -sf "$2.$3" "$root/lib/$2"
+    install -m 755 "$1" "$lib/$2.$version"
+    ! command -v strip >/dev/null || strip --strip-unneeded "$lib/$2.$version"
+    ln -sf "$2.$version" "$lib/$2.$3"
+    ln -sf "$2.$3" "$lib/$2"
 }
 # The static library as one object of what the interface needs, a fifth of all that Rust puts into it, with no other symbols. The
 # GNU linker does this; without it the library is installed as it is.
@@ -53,17 +55,17 @@ static_library() {
     ar rcs "$2" "$work/all.o"
     chmod 644 "$2"
 }
-mkdir -p "$root/include" "$root/lib/pkgconfig"
-install -m 644 include/cholupdate.h "$root/include/"
-static_library "$built/libcholupdate_c.a" "$root/lib/libcholupdate.a"
+mkdir -p "$include" "$lib/pkgconfig" "$lib/cmake/cholupdate"
+install -m 644 include/cholupdate.h "$include/"
+static_library "$built/libcholupdate_c.a" "$lib/libcholupdate.a"
 shared "$built/libcholupdate_c.so" libcholupdate.so "$abi"
 # The interface is qrupdate's, which does not change with this library's versions.
 shared "$built/libcholupdate_qrupdate.so" libcholupdate_qrupdate.so 1
 
 # What unwinds stacks comes with the compiler, as the shared libgcc_s or, for `-static`, as libgcc_eh: it is not for us to say which.
-cat >"$root/lib/pkgconfig/cholupdate.pc" <<PC
+cat >"$lib/pkgconfig/cholupdate.pc" <<PC
 prefix=$prefix
-libdir=\${prefix}/lib
+libdir=${libdir/#"$prefix/"/\${prefix\}/}
 includedir=\${prefix}/include
 
 Name: cholupdate
@@ -73,3 +75,11 @@ Libs: -L\${libdir} -lcholupdate
 Libs.private: -lutil -lrt -lpthread -lm -ldl
 Cflags: -I\${includedir}
 PC
+
+# For find_package of CMake. The path is relative if the libraries are below the prefix, which may then be moved.
+from_libdir=$prefix
+[[ $libdir/ != "$prefix"/* ]] || from_libdir=$(realpath --canonicalize-missing --no-symlinks --relative-to="$libdir" "$prefix")
+for file in cmake/*.cmake; do
+    sed -e "s|@VERSION@|$version|g" -e "s|@ABI@|$abi|g" -e "s|@PREFIX_FROM_LIBDIR@|$from_libdir|g" \
+        "$file" >"$lib/cmake/cholupdate/${file##*/}"
+done

@@ -59,15 +59,44 @@ has_name libcholupdate_qrupdate.so 1
 readelf -d "$bin/verbs" | grep -q "(NEEDED).*\[libcholupdate.so.$abi\]"
 # A relative prefix is relative to the folder in which the script is called.
 mkdir "$bin/called"
+# Debian has a directory of libraries for each architecture.
+multiarch=$("${CC:-gcc}" -print-multiarch)
+multiarch=lib${multiarch:+/$multiarch}
 (
     cd "$bin/called"
     CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$stage/..} "$OLDPWD/install.sh" here >/dev/null
-    DESTDIR=there "$OLDPWD/install.sh" /usr >/dev/null
+    DESTDIR=there LIBDIR=/usr/$multiarch "$OLDPWD/install.sh" /usr >/dev/null
     [ "$(PKG_CONFIG_PATH=here/lib/pkgconfig pkg-config --variable=libdir cholupdate)" = "$PWD/here/lib" ]
     cmp "$stage/lib/libcholupdate.so" here/lib/libcholupdate.so
-    cmp "$stage/lib/libcholupdate.so" there/usr/lib/libcholupdate.so
-    grep -qx prefix=/usr there/usr/lib/pkgconfig/cholupdate.pc
+    cmp "$stage/lib/libcholupdate.so" "there/usr/$multiarch/libcholupdate.so"
+    grep -qx prefix=/usr "there/usr/$multiarch/pkgconfig/cholupdate.pc"
+    grep -qx "libdir=\${prefix}/$multiarch" "there/usr/$multiarch/pkgconfig/cholupdate.pc"
 )
+# CMake finds the library below a prefix and in Debian's directories, which were staged elsewhere.
+if command -v cmake >/dev/null; then
+    for place in "$stage" "$bin/called/there/usr"; do
+        build=$bin/cmake-${place##*/}
+        cmake -S examples -B "$build" -DCMAKE_PREFIX_PATH="$place" >"$bin/cmake.log" && cmake --build "$build" >>"$bin/cmake.log" ||
+            { cat "$bin/cmake.log" >&2; exit 1; }
+        for program in quickstart quickstart-static; do
+            env -u LD_LIBRARY_PATH "$build/$program" >/dev/null
+            passed=$((passed + 1))
+        done
+        readelf -d "$build/quickstart" | grep -q "(RUNPATH).*\[$(realpath "$place")/"
+        if readelf -d "$build/quickstart-static" | grep cholupdate; then exit 1; fi
+    done
+    # Neither a later version nor one with another SONAME is found.
+    for version in 99 0.0; do
+        mkdir "$bin/cmake-$version"
+        sed "s/find_package(cholupdate [0-9.]* /find_package(cholupdate $version /" examples/CMakeLists.txt >"$bin/cmake-$version/CMakeLists.txt"
+        cp examples/quickstart.c "$bin/cmake-$version"
+        if cmake -S "$bin/cmake-$version" -B "$bin/cmake-$version/build" -DCMAKE_PREFIX_PATH="$stage" >"$bin/cmake.log" 2>&1; then exit 1; fi
+        grep -q "requested version \"$version\"" "$bin/cmake.log"
+        passed=$((passed + 1))
+    done
+else
+    echo "LEFT OUT: CMake is not installed: find_package was not tried"
+fi
 if command -v valgrind >/dev/null; then
     for program in verbs loops refusals batch ldlt gradient complex; do
         valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite "$bin/$program"
