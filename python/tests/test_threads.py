@@ -215,16 +215,18 @@ def test_no_memory_is_lost_over_many_calls(name: str) -> None:
     try:
         for _ in range(200):
             call()
-        gc.collect()
-        before = tracemalloc.get_traced_memory()[0]
-        for _ in range(2000):
-            call()
-        gc.collect()
-        grown = tracemalloc.get_traced_memory()[0] - before
+        grown = []
+        for _ in range(3):
+            gc.collect()
+            before = tracemalloc.get_traced_memory()[0]
+            for _ in range(2000):
+                call()
+            gc.collect()
+            grown.append(tracemalloc.get_traced_memory()[0] - before)
     finally:
         tracemalloc.stop()
-    # Python's own caches come and go; an object a call would be 16 bytes or more.
-    assert grown < 8 * 2000
+    # Python's own caches grow once (CPython 3.12: 19 kB); an object a call would be 16 bytes or more, every time.
+    assert min(grown) < 8 * 2000
     before = resident_bytes()
     for _ in range(count):
         call()

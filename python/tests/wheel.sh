@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs a wheel of python/wheels.sh in a virtual environment, and runs the tests of the Python package against it. Those that need
-# a GPU, JAX or PyTorch are skipped.
+# Installs a wheel of python/wheels.sh in a virtual environment, and runs the tests of the Python package against it. Those that
+# need a GPU, JAX or PyTorch are skipped.
 #
 #     python/tests/wheel.sh target/wheels/cholupdate-...-manylinux_..._x86_64.whl [python3.10]
 #     python/tests/wheel.sh target/wheels/cholupdate-...-manylinux_..._aarch64.whl
