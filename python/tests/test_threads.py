@@ -215,7 +215,7 @@ def test_no_memory_is_lost_over_many_calls(name: str) -> None:
     try:
         for _ in range(200):
             call()
-        grown = []
+        grown: list[int] = []
         for _ in range(3):
             gc.collect()
             before = tracemalloc.get_traced_memory()[0]
