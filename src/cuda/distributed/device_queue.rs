@@ -7,9 +7,9 @@ use crate::cuda::plain::Plain;
 use crate::cuda::resident::inverses::Inverses;
 use crate::cuda::resident::schedule::{Partitions, Schedule};
 use crate::cuda::resident::sizes::{PANEL_COLS, ROW_BLOCK};
+use crate::cuda::resident::sweep_kernels::SweepKernels;
 use crate::cuda::resident::sweep_launch::{
-    Filled, MAX_PEERS, NARROW, Peers, ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel, Variant, WIDE, flags,
-    saved_v,
+    Filled, MAX_PEERS, Peers, ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel,
 };
 use crate::cuda::resident::tasks::Tasks;
 use crate::cuda::resident::v::StagedV;
@@ -46,9 +46,7 @@ impl<T> Common<'_, T> {
 
 /// A stream and memory for modifications up to a certain size.
 pub(super) struct DeviceQueue<T> {
-    /// For narrow rank blocks, and for wide ones if there may be any.
-    narrow: SweepKernel<T>,
-    wide: Option<SweepKernel<T>>,
+    kernels: SweepKernels<T>,
     pub stream: Stream,
     /// After the sweeps.
     pub done: Arc<Event>,
@@ -73,32 +71,18 @@ impl<T: Real> DeviceQueue<T> {
         partitions: Partitions,
         blocks: RankBlocks,
     ) -> Result<Self, Error> {
-        let panels = capacity.div_ceil(PANEL_COLS);
-        let together = blocks.count().clamp(1, SWEEPS_OF_LAUNCH);
-        let schedule = |sweeps: usize| Schedule::new(panels, sweeps, partitions.of(sweeps));
-        let load = |width| SweepKernel::load(device, Variant { width, distributed: true });
-        let narrow = load(NARROW)?;
-        let wide = if blocks.width == WIDE { Some(load(WIDE)?) } else { None };
-        // As in the queue of the resident engine.
-        let several = if wide.is_some() { 2 } else { together };
-        let most = |of: fn(&SweepKernel<T>, Schedule) -> usize| {
-            let narrow = Partitions::largest(several).map(|sweeps| of(&narrow, schedule(sweeps)));
-            let wide = wide
-                .iter()
-                .flat_map(|wide| Partitions::largest(together).map(|sweeps| of(wide, schedule(sweeps))));
-            narrow.into_iter().chain(wide).max().unwrap_or(0)
-        };
+        let kernels = SweepKernels::load(device, blocks, true)?;
+        let sizes = kernels.sizes(capacity.div_ceil(PANEL_COLS), partitions, blocks);
         let queue = Self {
             stream: Stream::new(device)?,
             done: Arc::new(Event::new(device)?),
             clean: Event::new(device)?,
-            records: DeviceBuffer::new(device, most(SweepKernel::records))?,
-            saved_v: DeviceBuffer::new(device, most(|kernel, schedule| saved_v(schedule, kernel.width())))?,
-            flags: DeviceBuffer::new(device, most(|_, schedule| flags(schedule)))?,
-            tasks: Tasks::new(most(|_, schedule| schedule.len())),
+            records: DeviceBuffer::new(device, sizes.records)?,
+            saved_v: DeviceBuffer::new(device, sizes.saved_v)?,
+            flags: DeviceBuffer::new(device, sizes.flags)?,
+            tasks: Tasks::new(sizes.tasks),
             v: StagedV::new(device, capacity, blocks)?,
-            narrow,
-            wide,
+            kernels,
             device: device.clone(),
             used: 0,
         };
@@ -109,7 +93,7 @@ impl<T: Real> DeviceQueue<T> {
 
     /// Whether there is room for these rank blocks.
     pub fn fits(&self, blocks: RankBlocks) -> bool {
-        (blocks.width != WIDE || self.wide.is_some()) && self.v.fits(blocks)
+        self.kernels.has_kernel_for(blocks) && self.v.fits(blocks)
     }
 
     /// Enqueues what comes before the first sweep, except V: tasks, inverses, and the columns that the sweeps do not write.
@@ -221,8 +205,7 @@ impl<T: Real> DeviceQueue<T> {
 
     /// The kernel for the V that was staged last.
     fn kernel(&self) -> &SweepKernel<T> {
-        let wide = self.wide.as_ref().filter(|_| self.v.blocks.width == WIDE);
-        wide.unwrap_or(&self.narrow)
+        self.kernels.of(self.v.blocks)
     }
 
     fn sweeps<'a>(

@@ -21,6 +21,7 @@
 //! | `queue` | the device memory of a modification, and the work that it enqueues |
 //! | `schedule` | the order in which thread blocks take tasks |
 //! | `tasks` | the tasks of launches on the device |
+//! | `sweep_kernels` | the kernels for the rank blocks of a queue, and the memory of its launches |
 //! | `sweep_launch` | the kernel of the sweeps, with the one function that launches it |
 //! | `factor_solve` | solves with L, or after a sweep with the new L |
 //! | `triangular_solver` | solves triangular systems on the device |
@@ -44,6 +45,7 @@ pub(super) mod share;
 pub(super) mod sizes;
 pub(super) mod solve_launch;
 pub(super) mod solve_memory;
+pub(super) mod sweep_kernels;
 pub(super) mod sweep_launch;
 pub(super) mod take;
 pub(super) mod tasks;

@@ -7,9 +7,8 @@
 use super::inverses::Inverses;
 use super::schedule::{Partitions, Schedule};
 use super::sizes::PANEL_COLS;
-use super::sweep_launch::{
-    Filled, NARROW, ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel, Variant, WHOLE, WIDE, flags, saved_v,
-};
+use super::sweep_kernels::SweepKernels;
+use super::sweep_launch::{Filled, ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel, WHOLE};
 use super::take::Take;
 use super::tasks::Tasks;
 use super::v::StagedV;
@@ -30,9 +29,7 @@ use crate::sweep::weights::Weights;
 
 /// A stream and memory for modifications up to a certain size.
 pub(super) struct Queue<T> {
-    /// For narrow rank blocks, and for wide ones once there have been any.
-    narrow: SweepKernel<T>,
-    wide: Option<SweepKernel<T>>,
+    kernels: SweepKernels<T>,
     stream: Stream,
     /// For a V on the device: it is copied while the work behind the last modification runs.
     before: Stream,
@@ -59,32 +56,18 @@ impl<T: Real> Queue<T> {
     /// [`Error::Device`] if the device or the host does not have that much memory.
     pub fn new(device: &Device, capacity: usize, blocks: RankBlocks) -> Result<Self, Error> {
         let panels = capacity.div_ceil(PANEL_COLS);
-        let together = blocks.count().clamp(1, SWEEPS_OF_LAUNCH);
         let partitions = Partitions::new(panels, device.multiprocessors());
-        let schedule = |sweeps: usize| Schedule::new(panels, sweeps, partitions.of(sweeps));
-        let load = |width| SweepKernel::load(device, Variant { width, distributed: false });
-        let narrow = load(NARROW)?;
-        let wide = if blocks.width == WIDE { Some(load(WIDE)?) } else { None };
-        // Enough for fewer sweeps and fewer panels as well. If rank blocks may be wide, there are at most two narrow ones, one
-        // of each sign.
-        let several = if wide.is_some() { 2 } else { together };
-        let most = |of: fn(&SweepKernel<T>, Schedule) -> usize| {
-            let narrow = Partitions::largest(several).map(|sweeps| of(&narrow, schedule(sweeps)));
-            let wide = wide
-                .iter()
-                .flat_map(|wide| Partitions::largest(together).map(|sweeps| of(wide, schedule(sweeps))));
-            narrow.into_iter().chain(wide).max().unwrap_or(0)
-        };
+        let kernels = SweepKernels::load(device, blocks, false)?;
+        let sizes = kernels.sizes(panels, partitions, blocks);
         let queue = Self {
             stream: Stream::new(device)?,
             before: Stream::first(device)?,
             done: Event::new(device)?,
-            records: DeviceBuffer::new(device, most(SweepKernel::records))?,
-            saved_v: DeviceBuffer::new(device, most(|kernel, schedule| saved_v(schedule, kernel.width())))?,
-            flags: DeviceBuffer::new(device, most(|_, schedule| flags(schedule)))?,
-            tasks: Tasks::new(most(|_, schedule| schedule.len())),
-            narrow,
-            wide,
+            records: DeviceBuffer::new(device, sizes.records)?,
+            saved_v: DeviceBuffer::new(device, sizes.saved_v)?,
+            flags: DeviceBuffer::new(device, sizes.flags)?,
+            tasks: Tasks::new(sizes.tasks),
+            kernels,
             partitions,
             v: StagedV::new(device, capacity, blocks)?,
             pivots: Pinned::new(device, capacity)?,
@@ -99,8 +82,7 @@ impl<T: Real> Queue<T> {
 
     /// Whether the queue is for factors of this capacity and has room for these rank blocks.
     pub fn fits(&self, capacity: usize, blocks: RankBlocks) -> bool {
-        let has_kernel = blocks.width != WIDE || self.wide.is_some();
-        self.capacity == capacity && has_kernel && self.v.fits(blocks)
+        self.capacity == capacity && self.kernels.has_kernel_for(blocks) && self.v.fits(blocks)
     }
 
     pub fn stream(&self) -> &Stream {
@@ -230,8 +212,7 @@ impl<T: Real> Queue<T> {
 
     /// The kernel for the V that was staged last.
     fn kernel(&self) -> &SweepKernel<T> {
-        let wide = self.wide.as_ref().filter(|_| self.v.blocks.width == WIDE);
-        wide.unwrap_or(&self.narrow)
+        self.kernels.of(self.v.blocks)
     }
 
     /// The schedule of a launch of this number of sweeps, or of as many as a launch can have.
