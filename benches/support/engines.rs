@@ -71,6 +71,7 @@ impl OnDevice {
             at_least,
             at_most: 40,
             lone: Duration::from_secs_f64(if settings.mode == Mode::Test { 1e9 } else { 4.0 * budget }),
+            first_compiles: true,
             skip: Duration::MAX,
         };
         let effort = match settings.mode {

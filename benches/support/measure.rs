@@ -11,8 +11,10 @@ pub struct Effort {
     /// Samples besides the first, which has cold caches.
     pub at_least: usize,
     pub at_most: usize,
-    /// A first sample longer than this is the only one: cold caches do not affect it noticeably.
+    /// If the fastest sample so far is longer, no more are taken: cold caches do not affect it noticeably.
     pub lone: Duration,
+    /// A first sample may include compilation by a driver, and says nothing about the next.
+    pub first_compiles: bool,
     /// A peer with a longer predicted time for all its verbs is skipped.
     pub skip: Duration,
 }
@@ -120,9 +122,12 @@ pub fn in_turns(
     for _ in 0..ROUNDS {
         for (method, turn) in methods.iter_mut().zip(&mut turns) {
             let Some(turn) = turn else { continue };
-            let seconds: f64 = turn.first.iter().map(|(seconds, _)| seconds).sum();
+            let first = turn.first.iter().map(|(seconds, _)| seconds).sum();
+            let first = if effort.first_compiles { None } else { Some(first) };
+            let cycles = turn.samples.iter().map(|cycle| cycle.iter().sum::<f64>());
+            let fastest = cycles.chain(first).reduce(f64::min);
             let enough = turn.samples.len() >= effort.at_least && turn.used >= effort.budget;
-            if enough || seconds > effort.lone.as_secs_f64() {
+            if enough || fastest.is_some_and(|seconds| seconds > effort.lone.as_secs_f64()) {
                 continue;
             }
             let start = Instant::now();

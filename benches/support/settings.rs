@@ -137,6 +137,7 @@ impl Settings {
             at_least,
             at_most: 10_000,
             lone: Duration::from_secs_f64(lone),
+            first_compiles: false,
             skip: Duration::from_secs_f64(skip),
         };
         match self.mode {
