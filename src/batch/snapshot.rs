@@ -2,11 +2,10 @@
 
 use super::CholeskyBatch;
 use super::saved::Matrix;
-use crate::check::index;
 use crate::cpu::Cpu;
 use crate::error::Error;
 use crate::scalar::Scalar;
-use crate::snapshot::{Format, Invalid, OfBatch};
+use crate::snapshot::{Format, Invalid, OfBatch, Sequence, Triangle, read_sequence};
 use cholupdate_kernels::number::Float;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -34,26 +33,36 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub struct BatchSnapshot<T: Scalar>(Data<T>);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "", deny_unknown_fields)]
+#[serde(bound = "", deny_unknown_fields, expecting = "the data of a batch of Cholesky factors")]
 struct Data<T: Scalar> {
     format: Format<OfBatch, T>,
     /// The largest order.
     order: usize,
+    #[serde(deserialize_with = "matrices")]
     matrices: Vec<Matrix<T>>,
+}
+
+fn matrices<'de, T: Scalar, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Matrix<T>>, D::Error> {
+    read_sequence(deserializer, Sequence::Matrices)
 }
 
 impl<T: Scalar> Data<T> {
     fn check(&self) -> Result<(), Invalid> {
         for (matrix, data) in self.matrices.iter().enumerate() {
             let Matrix::Factor(factor) = data else { continue };
-            let (found, limit) = (factor.order, self.order.saturating_add(1));
-            let fits = index("order", found, limit).map_err(Invalid::from);
-            fits.and_then(|()| factor.check())
-                .and_then(|()| match factor.largest_square() > T::Part::LARGE_SQUARE.to_f64() {
-                    true => Err(Error::Overflow { argument: "l" }.into()),
-                    false => Ok(()),
-                })
-                .map_err(|why| Invalid::Matrix { matrix, why: Box::new(why) })?;
+            self.check_one(factor).map_err(|why| Invalid::Matrix { matrix, why: Box::new(why) })?;
+        }
+        Ok(())
+    }
+
+    fn check_one(&self, factor: &Triangle<T>) -> Result<(), Invalid> {
+        let (found, largest) = (factor.order, self.order);
+        if found > largest {
+            return Err(Invalid::Order { found, largest });
+        }
+        factor.check()?;
+        if factor.largest_square() > T::Part::LARGE_SQUARE.to_f64() {
+            return Err(Error::Overflow { argument: "l" }.into());
         }
         Ok(())
     }

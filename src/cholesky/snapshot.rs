@@ -10,7 +10,7 @@ use crate::factor::verbs::Verbs;
 use crate::history::Kept;
 use crate::operand::Operand;
 use crate::scalar::Scalar;
-use crate::snapshot::{Format, Invalid, OfCholesky, Triangle};
+use crate::snapshot::{Format, Invalid, OfCholesky, Triangle, refused};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 
 /// A [`Cholesky`] as plain data in host memory, which serde writes and reads (feature `serde`): L, and what its modifications have left of
@@ -44,12 +44,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 pub struct Snapshot<T: Scalar>(Data<T>);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "", deny_unknown_fields)]
+#[serde(bound = "", deny_unknown_fields, expecting = "the data of a Cholesky factor")]
 struct Data<T: Scalar> {
     format: Format<OfCholesky, T>,
     factor: Triangle<T>,
     history: Kept,
 }
+
+const KIND: &str = "Cholesky factor";
 
 impl<T: Scalar> Data<T> {
     fn check(&self) -> Result<(), Invalid> {
@@ -71,7 +73,7 @@ impl<'de, T: Scalar> Deserialize<'de> for Snapshot<T> {
         let data = Data::deserialize(deserializer)?;
         match data.check() {
             Ok(()) => Ok(Self(data)),
-            Err(invalid) => Err(invalid.of("Cholesky factor")),
+            Err(invalid) => Err(invalid.of(KIND)),
         }
     }
 }
@@ -131,6 +133,6 @@ impl<T: Scalar, E: Engine<T>> Serialize for Cholesky<T, E> {
 /// Reads a [`Snapshot`], to the default engine.
 impl<'de, T: Scalar> Deserialize<'de> for Cholesky<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::from_snapshot(&Snapshot::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+        Self::from_snapshot(&Snapshot::deserialize(deserializer)?).map_err(|error| refused(error, KIND))
     }
 }

@@ -3,17 +3,28 @@
 use super::{History, Known, Rows};
 use crate::check::extent;
 use crate::error::Error;
-use serde::{Deserialize, Serialize};
+use crate::snapshot::{Sequence, read_sequence};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The errors that modifications have left in the rows of A.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "the errors that modifications have left")]
 pub(crate) struct Kept {
     modifications: usize,
     /// a_ii.
+    #[serde(deserialize_with = "diagonal")]
     diagonal: Vec<f64>,
     /// e_i, in units of u.
+    #[serde(deserialize_with = "errors")]
     errors: Vec<f64>,
+}
+
+fn diagonal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    read_sequence(deserializer, Sequence::Entries("diagonal"))
+}
+
+fn errors<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    read_sequence(deserializer, Sequence::Entries("errors"))
 }
 
 impl Kept {

@@ -12,7 +12,7 @@ pub(super) enum Expected {
     /// These numbers of positive and negative pivots.
     Inertia((usize, usize)),
     /// Which pivots are negative, by rows; `None` if either is right.
-    Signs(Vec<Option<bool>>),
+    Signs(#[cfg_attr(feature = "serde", serde(with = "super::snapshot::signs"))] Vec<Option<bool>>),
 }
 
 impl Expected {

@@ -6,8 +6,8 @@ use crate::check::{extent, room_for_copy};
 use crate::cpu::Cpu;
 use crate::error::Error;
 use crate::scalar::Scalar;
-use crate::snapshot::{Format, Invalid, OfLdlt, Triangle};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use crate::snapshot::{Format, Invalid, OfLdlt, Sequence, Triangle, read_sequence, refused};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An [`Ldlt`] as plain data in host memory, which serde writes and reads (feature `serde`): L, S, the limit of the growth, and the
 /// expected signs or inertia. It does not have the engine. Reading refuses data that is not that of a factor, as that of a
@@ -34,16 +34,54 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub struct LdltSnapshot<T: Scalar>(Data<T>);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "", deny_unknown_fields)]
+#[serde(bound = "", deny_unknown_fields, expecting = "the data of an LDLᵀ factor")]
 struct Data<T: Scalar> {
     format: Format<OfLdlt, T>,
     factor: Triangle<T>,
     /// Which entries of S are −1.
+    #[serde(deserialize_with = "negative")]
     negative: Vec<bool>,
     expected: Expected,
-    /// Absent if it is infinite, which not every format has.
-    growth_limit: Option<f64>,
+    growth_limit: Limit,
 }
+
+/// The limit of the growth, without an infinity, which not every format has.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+enum Limit {
+    None,
+    AtMost(f64),
+}
+
+/// Expected signs as −1, 1 and, where either is right, 0: not every format has a missing entry.
+pub(super) mod signs {
+    use super::{Deserializer, Sequence, Serializer, read_sequence};
+    use serde::de::{Error, Unexpected};
+
+    pub fn serialize<S: Serializer>(signs: &[Option<bool>], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(signs.iter().map(|negative| match negative {
+            None => 0_i8,
+            Some(false) => 1,
+            Some(true) => -1,
+        }))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Option<bool>>, D::Error> {
+        let signs: Vec<i8> = read_sequence(deserializer, Sequence::Entries("expected"))?;
+        let sign = |sign| match sign {
+            0 => Ok(None),
+            1 => Ok(Some(false)),
+            -1 => Ok(Some(true)),
+            other => Err(Error::invalid_value(Unexpected::Signed(other.into()), &"a sign: -1, 0 or 1")),
+        };
+        signs.into_iter().map(sign).collect()
+    }
+}
+
+fn negative<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<bool>, D::Error> {
+    read_sequence(deserializer, Sequence::Entries("negative"))
+}
+
+const KIND: &str = "LDLᵀ factor";
 
 impl<T: Scalar> Data<T> {
     fn check(&self) -> Result<(), Invalid> {
@@ -56,10 +94,12 @@ impl<T: Scalar> Data<T> {
         if let Expected::Signs(signs) = expected {
             extent("expected", "entries", factor.order, signs.len())?;
         }
-        if growth_limit.is_some_and(|limit| !(limit >= 1.0)) {
-            return Err(Error::OutOfRange { argument: "growth_limit", rule: "at least 1" }.into());
+        match growth_limit {
+            Limit::AtMost(limit) if !(*limit >= 1.0) => {
+                Err(Error::OutOfRange { argument: "growth_limit", rule: "at least 1" }.into())
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -76,7 +116,7 @@ impl<'de, T: Scalar> Deserialize<'de> for LdltSnapshot<T> {
         let data = Data::deserialize(deserializer)?;
         match data.check() {
             Ok(()) => Ok(Self(data)),
-            Err(invalid) => Err(invalid.of("LDLᵀ factor")),
+            Err(invalid) => Err(invalid.of(KIND)),
         }
     }
 }
@@ -94,7 +134,7 @@ impl<T: Scalar> Ldlt<T> {
             factor: Triangle::of(self.l()),
             negative: self.state.now.negative.clone(),
             expected: self.state.expected.clone(),
-            growth_limit: (limit < f64::INFINITY).then_some(limit),
+            growth_limit: if limit < f64::INFINITY { Limit::AtMost(limit) } else { Limit::None },
         })
     }
 
@@ -119,7 +159,10 @@ impl<T: Scalar> Ldlt<T> {
         room_for_copy::<T>("l", (factor.order, factor.order))?;
         let mut state = T::ldlt_restored(factor, negative, engine.threads)?;
         state.expected = expected.clone();
-        state.limit = growth_limit.unwrap_or(f64::INFINITY);
+        state.limit = match *growth_limit {
+            Limit::None => f64::INFINITY,
+            Limit::AtMost(limit) => limit,
+        };
         Ok(Self { engine, state })
     }
 }
@@ -134,6 +177,6 @@ impl<T: Scalar> Serialize for Ldlt<T> {
 /// Reads an [`LdltSnapshot`], to the default engine.
 impl<'de, T: Scalar> Deserialize<'de> for Ldlt<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::from_snapshot(&LdltSnapshot::deserialize(deserializer)?).map_err(de::Error::custom)
+        Self::from_snapshot(&LdltSnapshot::deserialize(deserializer)?).map_err(|error| refused(error, KIND))
     }
 }

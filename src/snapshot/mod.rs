@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `format` | what all data begins with: the type of the factor, and of its numbers |
 //! | `triangle` | L, packed |
+//! | `sequence` | sequences of which an error names the element |
 //! | `invalid` | what can be wrong with data |
 //!
 //! What a snapshot of each type of factor has is beside that type: `cholesky/snapshot.rs`, `ldlt/snapshot.rs`, `batch/snapshot.rs`. The
@@ -14,8 +15,10 @@
 
 mod format;
 mod invalid;
+mod sequence;
 mod triangle;
 
 pub(crate) use self::format::{Format, OfBatch, OfCholesky, OfLdlt};
-pub(crate) use self::invalid::Invalid;
+pub(crate) use self::invalid::{Invalid, refused};
+pub(crate) use self::sequence::{Sequence, read_sequence};
 pub(crate) use self::triangle::Triangle;

@@ -1,6 +1,7 @@
 //! A lower triangle as plain data.
 
 use super::invalid::Invalid;
+use super::sequence::Sequence;
 use crate::check::extent;
 use crate::element::Element;
 use crate::error::Error;
@@ -14,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// The lower triangle of L, packed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "", deny_unknown_fields)]
+#[serde(bound = "", deny_unknown_fields, expecting = "a lower triangle")]
 pub(crate) struct Triangle<T: Number> {
     /// n.
     pub order: usize,
@@ -39,8 +40,8 @@ impl<T: Element> Triangle<T> {
     /// The first that is wrong.
     pub fn check(&self) -> Result<(), Invalid> {
         let (order, singular) = (self.order, self.singular);
-        let twice = order.checked_add(1).and_then(|next| order.checked_mul(next));
-        extent("l", "entries", twice.map_or(usize::MAX, |twice| twice / 2), self.l.0.len())?;
+        let entries = order as u128 * (order as u128 + 1) / 2;
+        extent("l", "entries", entries.try_into().unwrap_or(usize::MAX), self.l.0.len())?;
         for (column, entries) in self.columns() {
             if let Some(below) = entries.iter().position(|entry| !entry.is_finite()) {
                 return Err(Error::NonFinite { argument: "l", row: column + below, column }.into());
@@ -116,13 +117,15 @@ impl<'de, T: Number> Deserialize<'de> for Packed<T> {
     }
 }
 
+const ENTRIES: Sequence = Sequence::Entries("l");
+
 struct Parts<T>(PhantomData<T>);
 
 impl<'de, T: Number> de::Visitor<'de> for Parts<T> {
     type Value = Packed<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the entries of a packed triangle")
+        write!(f, "{ENTRIES}")
     }
 
     fn visit_seq<A: de::SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
@@ -130,10 +133,10 @@ impl<'de, T: Number> de::Visitor<'de> for Parts<T> {
         const AT_FIRST: usize = 1 << 16;
         let claimed = sequence.size_hint().unwrap_or(0) / T::PARTS;
         let mut entries = Vec::with_capacity(claimed.min(AT_FIRST));
-        while let Some(re) = next::<T::Part, A>(&mut sequence)? {
+        while let Some(re) = next::<T::Part, A>(&mut sequence, entries.len())? {
             let im = match T::PARTS {
                 1 => T::Part::ZERO,
-                _ => next(&mut sequence)?
+                _ => next(&mut sequence, entries.len())?
                     .ok_or_else(|| de::Error::custom("the last entry of `l` has no imaginary part"))?,
             };
             entries.push(T::of_parts([re, im]));
@@ -142,10 +145,11 @@ impl<'de, T: Number> de::Visitor<'de> for Parts<T> {
     }
 }
 
-/// The next number of a sequence.
-fn next<'de, R: Float, A: de::SeqAccess<'de>>(sequence: &mut A) -> Result<Option<R>, A::Error> {
-    Ok(match size_of::<R>() {
-        4 => sequence.next_element::<f32>()?.map(|x| R::from_f64(f64::from(x))),
-        _ => sequence.next_element::<f64>()?.map(R::from_f64),
-    })
+/// The next number of a sequence, of the entry `entry`.
+fn next<'de, R: Float, A: de::SeqAccess<'de>>(sequence: &mut A, entry: usize) -> Result<Option<R>, A::Error> {
+    let number = match size_of::<R>() {
+        4 => sequence.next_element::<f32>().map(|x| x.map(|x| R::from_f64(f64::from(x)))),
+        _ => sequence.next_element::<f64>().map(|x| x.map(R::from_f64)),
+    };
+    number.map_err(|error| ENTRIES.error_at(entry, error))
 }

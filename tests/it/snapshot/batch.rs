@@ -47,7 +47,7 @@ fn a_batch_goes_on_where_it_was_written<T: Scalar>(of: fn(f64, f64) -> T) {
             }
             assert_eq!(text(&read), text(&original), "n = {n}");
         }
-        let [snapshot, _] = again(&batch.snapshot());
+        let [snapshot, ..] = again(&batch.snapshot());
         assert_eq!(snapshot, batch.snapshot());
         assert_eq!((snapshot.count(), snapshot.order()), (batch.count(), n));
         let on_one_thread = CholeskyBatch::from_snapshot_in(&snapshot, Cpu::sequential()).unwrap();
@@ -113,12 +113,16 @@ fn what_is_wrong_with_a_matrix_names_it() {
     assert_refused("matrix 1: the pivot of column 1 of `l` is 0, but must be positive", l(json!([2, 1, 0])));
     assert_refused("matrix 1: the pivot of column 0 of `l` is -2", l(json!([-2, 1, 3])));
     assert_refused("matrix 1: `singular` is 0", |data| data["matrices"][1]["Factor"]["singular"] = json!(0));
-    assert_refused("matrix 0: `order`[0] is 2, but must be less than 2", |data| data["order"] = json!(1));
-    assert_refused("invalid type: null, expected f64", l(json!([2, null, 3])));
+    assert_refused("matrix 0: its order is 2, but the largest order of the batch is 1", |data| {
+        data["order"] = json!(1)
+    });
+    assert_refused("matrix 1: entry 1 of `l`: invalid type: null, expected f64", l(json!([2, null, 3])));
+    assert_refused("matrix 1: ", |data| data["matrices"][1] = json!(7));
+    assert_refused("expected the matrices of a batch", |data| data["matrices"] = json!({}));
     assert!(is_refused_with(&two(), 1.5, f64::NAN));
     assert!(is_refused_with(&two(), 1.25, f64::INFINITY));
     assert!(!is_refused_with(&two(), 1.25, 1.375));
-    assert_refused("unknown variant `Other`", |data| data["matrices"][0] = json!({"Other": 1}));
+    assert_refused("matrix 0: unknown variant `Other`", |data| data["matrices"][0] = json!({"Other": 1}));
     assert_refused("unknown variant `v`", |data| {
         data["matrices"][0] = json!({"Missing": {"Overflow": {"argument": "v"}}});
     });

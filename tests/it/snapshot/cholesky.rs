@@ -30,7 +30,7 @@ fn a_factor_goes_on_where_it_was_written<T: Scalar>(of: fn(f64, f64) -> T) {
             assert_eq!(text(&read), text(&original), "n = {n}");
         }
         factor.update(&Mat::from_fn(n, 2, entry(of))).unwrap();
-        let [snapshot, _] = again(&factor.snapshot().unwrap());
+        let [snapshot, ..] = again(&factor.snapshot().unwrap());
         assert_eq!(snapshot, factor.snapshot().unwrap());
         assert_eq!(snapshot.order(), n);
     }
@@ -122,9 +122,13 @@ fn a_triangle_that_is_not_one_of_a_factor_is_refused() {
     assert_refused("the pivot of column 1 of `l` is 0, but must be positive", l(json!([2, 1, 0.0])));
     assert_refused("the pivot of column 0 of `l` is -2, but must be positive", l(json!([-2, 1, 3])));
     // NaN is written as `null`.
-    assert_refused("invalid type: null, expected f64", l(json!([2, null, 3])));
+    assert_refused("entry 1 of `l`: invalid type: null, expected f64", l(json!([2, null, 3])));
+    assert_refused("entry 0 of `l`: invalid type: sequence", l(json!([[2], [1, 3]])));
     assert_refused("the number of entries is 3, expected 6", |data| data["factor"]["order"] = json!(3));
-    assert_refused("the number of entries is 3, expected", |data| data["factor"]["order"] = json!(u64::MAX));
+    for (order, entries) in [(1 << 32, 9_223_372_039_002_259_456), (u64::MAX, u64::MAX)] {
+        let expected = format!("the number of entries is 3, expected {entries}");
+        assert_refused(&expected, |data| data["factor"]["order"] = json!(order));
+    }
     assert_refused("invalid value: integer `-1`", |data| data["factor"]["order"] = json!(-1));
     assert_refused("`singular` is 1, but must be the first column", |data| {
         data["factor"]["singular"] = json!(1);
@@ -161,7 +165,8 @@ fn a_history_that_is_not_one_of_the_factor_is_refused() {
         let set = |with: Value| move |data: &mut Value| data["history"][field] = with;
         assert_refused(&format!("`{field}`: the number of entries is 1, expected 2"), set(json!([1.0])));
         assert_refused(&format!("`{field}` must be at least 0"), set(json!([1.0, -1.0])));
-        assert_refused("invalid type: null", set(json!([null, 1.0])));
+        assert_refused(&format!("entry 0 of `{field}`: invalid type: null"), set(json!([null, 1.0])));
+        assert_refused(&format!("expected the entries of `{field}`"), set(json!(7)));
     }
     let factor = Cholesky::from_factor(&mat![[2.0, 0.0], [1.5, 3.0]]).unwrap();
     assert!(is_refused_with(&factor, 11.25, f64::NAN));
@@ -193,11 +198,12 @@ fn data_of_another_type_is_refused() {
     );
     assert_refused("invalid value: string \"x\", expected \"cholupdate/Cholesky/f64/1\"", format("x"));
     assert_refused("unknown field `more`", |data| data["more"] = json!(1));
-    assert_refused("invalid type: map", |data| data["factor"]["l"] = json!({}));
+    assert_refused("invalid type: map, expected the entries of `l`", |data| data["factor"]["l"] = json!({}));
+    assert_refused("invalid type: integer `7`, expected a lower triangle", |data| data["factor"] = json!(7));
 }
 
 #[test]
 fn a_factor_too_large_to_square_is_refused() {
     let refused = refused(&small(), |data| data["factor"]["l"][1] = json!(1e200));
-    assert_eq!(refused, Error::Overflow { argument: "l" }.to_string());
+    assert_eq!(refused, format!("not a valid Cholesky factor: {}", Error::Overflow { argument: "l" }));
 }

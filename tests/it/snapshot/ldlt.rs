@@ -27,7 +27,7 @@ fn a_factor_goes_on_where_it_was_written<T: Scalar>(of: fn(f64, f64) -> T, part:
             }
             assert_eq!(text(&read), text(&original), "n = {n}");
         }
-        let [snapshot, _] = again(&factor.snapshot());
+        let [snapshot, ..] = again(&factor.snapshot());
         assert_eq!((snapshot.order(), &snapshot), (n, &factor.snapshot()));
         let on_one_thread = Ldlt::from_snapshot_in(&snapshot, Cpu::sequential()).unwrap();
         assert_eq!(on_one_thread.snapshot(), snapshot);
@@ -92,22 +92,37 @@ fn damaged_data_is_refused() {
     assert_refused("the pivot of column 1 of `l` is 0, but must be positive", |data| {
         data["factor"] = json!({"order": 2, "singular": 1, "l": [2, 1, 0]});
     });
-    assert_refused("invalid type: null, expected f64", l(json!([2, null, 3])));
+    assert_refused("entry 1 of `l`: invalid type: null, expected f64", l(json!([2, null, 3])));
     for wrong in [f64::NAN, f64::INFINITY] {
         assert!(is_refused_with(&small(), 1.25, wrong), "{wrong}");
     }
     assert_refused("`negative`: the number of entries is 1, expected 2", |data| {
         data["negative"] = json!([true]);
     });
-    assert_refused("`expected`: the number of entries is 3, expected 2", |data| {
-        data["expected"] = json!({"Signs": [true, null, false]});
+    assert_refused("entry 1 of `negative`: invalid type: null", |data| {
+        data["negative"] = json!([true, null]);
     });
-    assert_refused("`growth_limit` must be at least 1", |data| data["growth_limit"] = json!(0.5));
+    assert_refused("`expected`: the number of entries is 3, expected 2", |data| {
+        data["expected"] = json!({"Signs": [-1, 0, 1]});
+    });
+    assert_refused("entry 1 of `expected`: invalid type: null", |data| {
+        data["expected"] = json!({"Signs": [-1, null]});
+    });
+    assert_refused("invalid value: integer `2`, expected a sign: -1, 0 or 1", |data| {
+        data["expected"] = json!({"Signs": [2, 0]});
+    });
+    assert_refused("`growth_limit` must be at least 1", |data| {
+        data["growth_limit"] = json!({"AtMost": 0.5});
+    });
+    // Data without it is not data without a limit.
+    assert_refused("missing field `growth_limit`", |data| {
+        data.as_object_mut().unwrap().remove("growth_limit");
+    });
     let mut factor = small();
     factor.set_growth_limit(77.5).unwrap();
     assert!(is_refused_with(&factor, 77.5, f64::NAN));
     let too_large = refused(&small(), |data| data["factor"]["l"][1] = json!(1e200));
-    assert_eq!(too_large, Error::Overflow { argument: "l" }.to_string());
+    assert_eq!(too_large, format!("not a valid LDLᵀ factor: {}", Error::Overflow { argument: "l" }));
 }
 
 #[test]

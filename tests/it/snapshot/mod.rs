@@ -10,10 +10,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Read from text, and from a binary format that does not name fields.
-fn again<D: Serialize + DeserializeOwned>(written: &D) -> [D; 2] {
+/// Read from text, from a format that has no word for what is missing, and from a binary format that does not name fields.
+fn again<D: Serialize + DeserializeOwned>(written: &D) -> [D; 3] {
+    let toml = toml::to_string(written).unwrap();
     let binary = postcard::to_stdvec(written).unwrap();
-    [serde_json::from_str(&text(written)).unwrap(), postcard::from_bytes(&binary).unwrap()]
+    [
+        serde_json::from_str(&text(written)).unwrap(),
+        toml::from_str(&toml).unwrap(),
+        postcard::from_bytes(&binary).unwrap(),
+    ]
 }
 
 /// The data as text. Different numbers have different texts, also 0 and −0.
