@@ -2,11 +2,12 @@
 # Builds the C library and installs it: header, shared and static library, what pkg-config and CMake find them by.
 #
 #     capi/install.sh PREFIX            # PREFIX/include, PREFIX/lib, PREFIX/lib/pkgconfig, PREFIX/lib/cmake
-#     DESTDIR=/tmp/stage LIBDIR=/usr/lib/x86_64-linux-gnu capi/install.sh /usr
+#     DESTDIR=target/stage LIBDIR=/usr/lib/x86_64-linux-gnu capi/install.sh /usr
 #
 # Relative paths are those of the directory that it is called in.
 set -euo pipefail
 
+[ "$(uname)" = Linux ] || { echo "$0: only Linux is supported" >&2 && exit 2; }
 absolute() { case $1 in /* | '') echo "$1" ;; *) echo "$PWD/$1" ;; esac; }
 prefix=$(absolute "${1:?"usage: install.sh PREFIX"}")
 libdir=$(absolute "${LIBDIR:-$prefix/lib}")
@@ -22,11 +23,17 @@ abi=${version%.*}
 
 # Messages of panics name source files: without the folders of the machine that builds, unless RUSTFLAGS are set.
 sources=${CARGO_HOME:-$HOME/.cargo}/registry/src
+built=$target/release
+# Cargo replaces them, unless a configuration of Cargo sets another target.
+rm -f "$built"/libcholupdate_{c.a,c.so,qrupdate.so}
 # CHOLUPDATE_CAPI_BUILD may name further packages, with which it then shares a build of the library.
 # shellcheck disable=SC2086 # none is no argument
-cargo build --locked --release --package cholupdate-capi --package cholupdate-qrupdate ${CHOLUPDATE_CAPI_BUILD:-} --target-dir "$target" \
+env -u CARGO_BUILD_TARGET cargo build --locked --release --package cholupdate-capi --package cholupdate-qrupdate ${CHOLUPDATE_CAPI_BUILD:-} --target-dir "$target" \
     --config "build.rustflags = ['--remap-path-prefix=$sources=', '--remap-path-prefix=$target=']"
-built=$target/release
+if [ ! -f "$built/libcholupdate_c.so" ]; then
+    echo "$0: no libraries in $built: is build.target set in a configuration of Cargo?" >&2
+    exit 2
+fi
 
 # A shared library by its whole version, with the links by its SONAME, for programs, and by its bare name, for the linker.
 shared() {

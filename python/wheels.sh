@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the source distribution and the wheels of all platforms in target/wheels, on Linux with rustup. Zig links for other systems
+# Builds the source distribution and the wheels of all platforms in target/upload, on Linux with rustup. Zig links for other systems
 # and for old versions of glibc, MinGW for Windows. A platform has two wheels: one for CPython 3.10 and all later versions, and one
 # for free-threaded CPython 3.14.
 #
-#     python/wheels.sh                                  # all
+#     python/wheels.sh                                  # all, for an upload
 #     python/wheels.sh aarch64-unknown-linux-gnu        # those of some targets of Rust
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,8 +16,13 @@ if [[ " ${targets[*]} " = *-windows-gnu* ]] && ! command -v x86_64-w64-mingw32-g
     echo "$0: x86_64-w64-mingw32-gcc was not found (Debian: gcc-mingw-w64-x86-64)" >&2
     exit 2
 fi
-# All that is there after all wheels have been built is uploaded.
-[ $# != 0 ] || rm -rf target/wheels
+# What is in this folder is uploaded: files of other versions are deleted first, and all files before all are built.
+upload=target/upload
+mkdir -p "$upload"
+version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
+: "${version:?"not found in Cargo.toml"}"
+find "$upload" -type f ! -name "cholupdate-$version[-.]*" -delete
+[ $# != 0 ] || find "$upload" -type f -delete
 
 tools=target/wheel-tools
 pinned="maturin==1.16.0 ziglang==0.15.2"
@@ -42,11 +47,11 @@ wheel() {
         # function.
         linker=() arguments=(-- -C link-arg=-Wl,--defsym=PyInit_cholupdate._cholupdate=PyInit__cholupdate)
     fi
-    maturin build --release --locked --manifest-path python/Cargo.toml --target-dir "$PWD/target" --out target/wheels \
+    maturin build --release --locked --manifest-path python/Cargo.toml --target-dir "$PWD/target" --out "$upload" \
         --target "$target" "${linker[@]}" "$@" "${arguments[@]}"
 }
 
-maturin sdist --manifest-path python/Cargo.toml --out target/wheels
+maturin sdist --manifest-path python/Cargo.toml --out "$upload"
 for target in "${targets[@]}"; do
     rustup --quiet target add "$target"
     wheel "$target"

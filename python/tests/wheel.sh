@@ -2,14 +2,15 @@
 # Installs a wheel of python/wheels.sh in a virtual environment, and runs the tests of the Python package against it. Those that
 # need a GPU, JAX or PyTorch are skipped.
 #
-#     python/tests/wheel.sh target/wheels/cholupdate-...-manylinux_..._x86_64.whl [python3.10]
-#     python/tests/wheel.sh target/wheels/cholupdate-...-manylinux_..._aarch64.whl
+#     python/tests/wheel.sh target/upload/cholupdate-...-manylinux_..._x86_64.whl [python3.10]
+#     python/tests/wheel.sh target/upload/cholupdate-...-manylinux_..._aarch64.whl
 #
 # The interpreter is the one that is named, or python3. On x86-64 a wheel for 64-bit Arm is tested in part, in QEMU, with Debian's
 # interpreter for that machine, CPython 3.11. It takes minutes, and needs Debian with qemu-user.
 set -euo pipefail
 wheel=$(realpath "${1:?"usage: wheel.sh WHEEL [INTERPRETER]"}")
-interpreter=${2:-python3}
+interpreter=$(command -v "${2:-python3}") || { echo "$0: ${2:-python3} was not found" >&2 && exit 2; }
+[[ $interpreter = /* ]] || interpreter=$PWD/$interpreter
 cd "$(dirname "$0")"
 pytest=(-q -p no:cacheprovider --config-file ../pyproject.toml --rootdir ..)
 work=$(mktemp -d)
@@ -17,8 +18,17 @@ trap 'rm -r "$work"' EXIT
 "$interpreter" -m venv "$work/venv"
 pip=("$work/venv/bin/pip" install --quiet --disable-pip-version-check)
 
+# Warnings are errors: with these versions there are none.
+pytest_and_numpy=(pytest==9.2.0 numpy==2.4.6)
+others=(hypothesis==6.168.5 scipy==1.17.1)
+
 if [[ $wheel != *aarch64.whl || $(uname -m) = aarch64 ]]; then
-    "${pip[@]}" hypothesis numpy pytest scipy "$wheel"
+    # The last ones for CPython 3.10.
+    if "$interpreter" -c 'import sys; sys.exit(sys.version_info >= (3, 11))'; then
+        pytest_and_numpy=(pytest==9.2.0 numpy==2.2.6)
+        others=(hypothesis==6.168.5 scipy==1.15.3)
+    fi
+    "${pip[@]}" "${pytest_and_numpy[@]}" "${others[@]}" "$wheel"
     "$work/venv/bin/pytest" "${pytest[@]}" .
     exit
 fi
@@ -40,7 +50,7 @@ apt=(
 for package in "$work"/apt/cache/archives/*.deb; do dpkg -x "$package" "$work/root"; done
 "${pip[@]}" --target "$work/site" --only-binary=:all: --python-version 3.11 --implementation cp --abi cp311 --abi abi3 --abi none \
     --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64 --platform manylinux_2_17_aarch64 \
-    --platform manylinux2014_aarch64 numpy pytest "$wheel"
+    --platform manylinux2014_aarch64 "${pytest_and_numpy[@]}" "$wheel"
 # In QEMU, NumPy warns of a division by zero in products of matrices in single precision, which have none; warnings are errors here.
 ignored=(-W "ignore:divide by zero encountered in matmul:RuntimeWarning")
 tests=(test_{cholesky,functions,gradient,least_squares,pending,batch_arguments,complex_refused,ldlt_refused}.py)
