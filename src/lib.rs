@@ -65,11 +65,10 @@
 //! | `cuda` | yes | the module [`cuda`]; needs no CUDA to build, and loads the driver at run time |
 //! | `opencl` | no | the module `opencl`: initial factors and the hybrid engine on OpenCL devices; needs no OpenCL to build, and loads it at run time |
 //! | `distributed` | no | the module `distributed`: a factor whose rows are distributed over processes, which `cholupdate-mpi` connects by MPI |
-//! | `nalgebra` | no | nalgebra's dense matrices, vectors and views as arguments |
-//! | `ndarray` | no | ndarray's arrays and views of one dimension (a column) and two as arguments |
+//! | `nalgebra` | no | nalgebra's dense matrices, vectors and views as A, L, V and B |
+//! | `ndarray` | no | ndarray's arrays and views of one dimension (a column) and two as A, L, V and B; weights are slices (`as_slice`) |
 //! | `serde` | no | factors as plain data, to be kept between runs: `Snapshot`, `BatchSnapshot` and `LdltSnapshot`, and serde's traits for them, `Cholesky`, `CholeskyBatch` and `Ldlt` |
 //! | `unstable` | no | the module `unstable`: what an engine in a crate of its own implements |
-//! | `fake-cuda` | no | for this crate's own tests: the GPU engines on the CPU |
 //!
 //! # More
 //!

@@ -20,7 +20,11 @@ _LEGACY_STREAM = 1
 def find() -> Driver | None:
     """The driver, loaded under the names that the library uses."""
     directory = os.environ.get("CHOLUPDATE_FAKE_CUDA")
-    return Driver(Path(directory)) if directory else None
+    if not directory:
+        return None
+    if not Path(directory, "libcuda.so.1").is_file():
+        raise FileNotFoundError(f"CHOLUPDATE_FAKE_CUDA must name the directory of the driver, and is {directory!r}")
+    return Driver(Path(directory))
 
 
 class Driver:

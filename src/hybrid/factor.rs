@@ -107,7 +107,7 @@ impl<T: Real, A: Api> HybridFactor<T, A> {
         Ok(())
     }
 
-    #[cfg(all(test, feature = "fake-cuda"))]
+    #[cfg(all(test, feature = "cuda", target_os = "linux"))]
     pub(crate) fn drain(&self) {
         if let Some((pipe, _)) = &self.pipe {
             let _ = pipe.drain();

@@ -37,14 +37,14 @@ pub(crate) mod omitted {
     static OMITTED: Mutex<Option<Wait>> = Mutex::new(None);
 
     /// Held for writing by a test that omits waits, and for reading by tests on other devices, which need all of them.
-    #[cfg(any(feature = "fake-cuda", feature = "opencl"))]
+    #[cfg(any(all(feature = "cuda", target_os = "linux"), feature = "opencl"))]
     pub static GATE: std::sync::RwLock<()> = std::sync::RwLock::new(());
 
     pub fn waits(wait: Wait) -> bool {
         *OMITTED.lock().unwrap_or_else(PoisonError::into_inner) != Some(wait)
     }
 
-    #[cfg(feature = "fake-cuda")]
+    #[cfg(all(feature = "cuda", target_os = "linux"))]
     pub fn without(wait: Option<Wait>) {
         *OMITTED.lock().unwrap_or_else(PoisonError::into_inner) = wait;
     }

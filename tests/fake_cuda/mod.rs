@@ -6,9 +6,11 @@
 //! missing wait, a buffer reused too early, and memory read before it is written or past its end give wrong numbers or
 //! errors. It does not show speed, occupancy, or the ordering of memory accesses between threads.
 //!
-//! Protocol. There is one fake per process, which must be loaded before the first call of `cudarc`. Every test that
-//! uses a device takes a guard first: [`shared`] if it only uses the driver, [`exclusive`] if it changes the driver's
-//! behaviour or reads its counts. The guard of a test outlives its devices, and a test takes only one.
+//! Protocol. Tests use it if the environment variable `CHOLUPDATE_FAKE_CUDA` is not empty, and NVIDIA's driver otherwise.
+//! (Tests in other languages load the libraries from the folder that the variable names.) There is one fake per process,
+//! which must be loaded before the first call of `cudarc`. Every test that uses a device takes a guard first: [`shared`] if it only
+//! uses the driver, [`exclusive`] if it changes the driver's behaviour or reads its counts. The guard of a test outlives
+//! its devices, and a test takes only one.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 mod compile;
@@ -72,6 +74,11 @@ const RTLD_GLOBAL: c_int = 0x100;
 static LOADED: OnceLock<Controls> = OnceLock::new();
 static TESTS: RwLock<()> = RwLock::new(());
 
+/// Whether tests are to use the fake driver.
+pub fn wanted() -> bool {
+    std::env::var_os("CHOLUPDATE_FAKE_CUDA").is_some_and(|value| !value.is_empty())
+}
+
 /// Loads the fake driver, after compiling it if necessary. `cudarc` asks the loader for `libcuda.so`, then for
 /// `libcuda.so.1`, and for `libcusolver.so`: the loader finds these names among the loaded libraries, and does not
 /// search further.
@@ -88,6 +95,7 @@ pub fn directory() -> PathBuf {
 
 fn controls() -> &'static Controls {
     LOADED.get_or_init(|| {
+        eprintln!("CHOLUPDATE_FAKE_CUDA is set: the devices are those of the fake driver");
         let [library, ..] = compile::libraries().map(|path| {
             let name = CString::new(path.as_os_str().as_bytes()).expect("a path without NUL");
             // SAFETY: `name` is a C string; the initializers are this project's code and register the kernels.
@@ -140,21 +148,30 @@ pub struct Exclusive {
     _turn: RwLockWriteGuard<'static, ()>,
 }
 
-/// The driver with four devices, for a test that only uses it.
-pub fn shared() -> Shared {
-    install();
-    // A test that failed while it held the lock has reset its settings while unwinding.
-    Shared { _turn: TESTS.read().unwrap_or_else(|poisoned| poisoned.into_inner()) }
+/// The driver with four devices, for a test that only uses it; `None` if it is not wanted.
+pub fn shared() -> Option<Shared> {
+    wanted().then(|| {
+        install();
+        // A test that failed while it held the lock has reset its settings while unwinding.
+        Shared { _turn: TESTS.read().unwrap_or_else(|poisoned| poisoned.into_inner()) }
+    })
 }
 
-/// The driver for one test alone, with default settings and new counts.
-pub fn exclusive() -> Exclusive {
+/// The driver for one test alone, with default settings and new counts. If it is not wanted `None`, and a line that says
+/// so, or a failure if it is required.
+pub fn exclusive() -> Option<Exclusive> {
+    if !wanted() {
+        let required = std::env::var_os("CHOLUPDATE_REQUIRE_FAKE_CUDA").is_some_and(|value| value == "1");
+        assert!(!required, "CHOLUPDATE_REQUIRE_FAKE_CUDA is set, but CHOLUPDATE_FAKE_CUDA is not");
+        eprintln!("SKIPPED, for want of CHOLUPDATE_FAKE_CUDA");
+        return None;
+    }
     let controls = controls();
     let turn = TESTS.write().unwrap_or_else(|poisoned| poisoned.into_inner());
     let fake = Exclusive { controls, _turn: turn };
     fake.reset();
     fake.reset_stats();
-    fake
+    Some(fake)
 }
 
 impl Stats {

@@ -1,3 +1,4 @@
+#![cfg(target_os = "linux")]
 //! Tests of the fake driver: correct programs are correct for every seed, and each mistake that it must detect is
 //! detected.
 
@@ -33,14 +34,14 @@ fn code<T>(result: Result<T, DriverError>) -> CUresult {
     result.err().map_or(CUDA_SUCCESS, |error| error.0)
 }
 
-/// The number of seeds in 0..50 for which a program is wrong.
-fn wrong_runs(missing: Missing) -> usize {
-    let fake = fake_cuda::exclusive();
+/// The number of seeds in 0..50 for which a program is wrong; `None` if the driver is not wanted.
+fn wrong_runs(missing: Missing) -> Option<usize> {
+    let fake = fake_cuda::exclusive()?;
     let is_wrong = |seed: &u32| {
         fake.seed(*seed);
         !pipeline::is_right(missing)
     };
-    (0..50).filter(is_wrong).count()
+    Some((0..50).filter(is_wrong).count())
 }
 
 /// Tests in other languages load the libraries from this folder.
@@ -52,13 +53,14 @@ fn directory() {
 
 #[test]
 fn a_pipeline_is_right_in_every_interleaving() {
-    assert_eq!(wrong_runs(Missing::Nothing), 0);
+    let Some(wrong) = wrong_runs(Missing::Nothing) else { return };
+    assert_eq!(wrong, 0);
 }
 
 #[test]
 fn each_missing_wait_shows() {
     for missing in [Missing::WaitBeforeCompute, Missing::WaitBeforeReuse, Missing::FinalWait] {
-        let wrong = wrong_runs(missing);
+        let Some(wrong) = wrong_runs(missing) else { return };
         eprintln!("{missing:?}: wrong for {wrong} of 50 seeds");
         assert!(wrong > 0, "{missing:?} does not show");
     }
@@ -66,7 +68,7 @@ fn each_missing_wait_shows() {
 
 #[test]
 fn blocks_meet_at_barriers_and_warps_exchange() {
-    let _fake = fake_cuda::shared();
+    let Some(_fake) = fake_cuda::exclusive() else { return };
     let (context, stream) = device();
     let x: Vec<f64> = (0..1000).map(f64::from).collect();
     let on_device = stream.clone_htod(&x).unwrap();
@@ -91,7 +93,7 @@ fn blocks_meet_at_barriers_and_warps_exchange() {
 
 #[test]
 fn blocks_that_nap_let_others_run_and_keep_their_shared_memory() {
-    let _fake = fake_cuda::shared();
+    let Some(_fake) = fake_cuda::exclusive() else { return };
     let (context, stream) = device();
     let mut turn = stream.alloc_zeros::<u32>(1).unwrap();
     let mut order = stream.alloc_zeros::<u32>(8).unwrap();
@@ -109,7 +111,7 @@ fn blocks_that_nap_let_others_run_and_keep_their_shared_memory() {
 
 #[test]
 fn memory_is_garbage_until_written() {
-    let _fake = fake_cuda::shared();
+    let Some(_fake) = fake_cuda::exclusive() else { return };
     let (context, stream) = device();
     // SAFETY: never written, which is the point: any bits are an f64.
     let mut fresh = unsafe { stream.alloc::<f64>(2) }.unwrap();
@@ -126,7 +128,7 @@ fn memory_is_garbage_until_written() {
 /// true.
 #[test]
 fn fresh_memory_is_nothing_that_a_program_may_expect() {
-    let _fake = fake_cuda::shared();
+    let Some(_fake) = fake_cuda::exclusive() else { return };
     let (context, stream) = device();
     let check = |words: &[u32], others: &[u32]| {
         assert!(words.iter().all(|&word| f32::from_bits(word).is_nan() && (word as i32) > 1 << 30));
@@ -148,7 +150,7 @@ fn fresh_memory_is_nothing_that_a_program_may_expect() {
 
 #[test]
 fn reciprocals_are_wrong_where_a_test_asks_for_it() {
-    let fake = fake_cuda::exclusive();
+    let Some(fake) = fake_cuda::exclusive() else { return };
     let (context, stream) = device();
     let x: Vec<f64> = (1..=100).map(|i| 0.37 * f64::from(i)).collect();
     let reciprocals = function(&context, "reciprocals");
@@ -191,7 +193,7 @@ fn outcome_of(name: &str, len: Option<i32>) -> CUresult {
 
 #[test]
 fn failures_of_kernels_are_reported() {
-    let _fake = fake_cuda::exclusive();
+    let Some(_fake) = fake_cuda::exclusive() else { return };
     assert_eq!(outcome_of("divergent_barrier", None), CUDA_ERROR_LAUNCH_FAILED);
     assert_eq!(outcome_of("spin", None), CUDA_ERROR_LAUNCH_FAILED);
     assert_eq!(outcome_of("write_past_end", Some(32)), CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -204,7 +206,7 @@ fn failures_of_kernels_are_reported() {
 
 #[test]
 fn copies_out_of_bounds_are_refused() {
-    let _fake = fake_cuda::shared();
+    let Some(_fake) = fake_cuda::exclusive() else { return };
     let (_context, stream) = device();
     let x = stream.alloc_zeros::<f64>(10).unwrap();
     let (at, _) = cudarc::driver::DevicePtr::device_ptr(&x, &stream);
@@ -231,7 +233,7 @@ fn copies_out_of_bounds_are_refused() {
 
 #[test]
 fn memory_beyond_the_cap_is_refused_and_all_is_returned() {
-    let fake = fake_cuda::exclusive();
+    let Some(fake) = fake_cuda::exclusive() else { return };
     fake.memory_cap(1000);
     {
         let (context, stream) = device();
@@ -248,7 +250,7 @@ fn memory_beyond_the_cap_is_refused_and_all_is_returned() {
 
 #[test]
 fn the_chosen_operation_fails_and_its_context_with_it() {
-    let fake = fake_cuda::exclusive();
+    let Some(fake) = fake_cuda::exclusive() else { return };
     for failing in 1..=5 {
         let (_context, stream) = device();
         fake.fail_at(failing);
@@ -269,7 +271,7 @@ fn the_chosen_operation_fails_and_its_context_with_it() {
 
 #[test]
 fn what_is_missing_has_a_typed_error() {
-    let fake = fake_cuda::exclusive();
+    let Some(fake) = fake_cuda::exclusive() else { return };
     // SAFETY: only asks the loader for libraries by their names.
     assert!(unsafe { sys::is_culib_present() });
     fake.devices(0);
@@ -291,7 +293,7 @@ fn what_is_missing_has_a_typed_error() {
 
 #[test]
 fn pageable_memory_is_copied_at_once_and_pinned_memory_later() {
-    let _fake = fake_cuda::exclusive();
+    let Some(_fake) = fake_cuda::exclusive() else { return };
     let (_context, stream) = device();
     let mut host = vec![1.0f64; 4];
     let mut on_device = stream.alloc_zeros::<f64>(4).unwrap();
@@ -315,7 +317,7 @@ fn pageable_memory_is_copied_at_once_and_pinned_memory_later() {
 
 #[test]
 fn counts_are_those_of_the_calls() {
-    let fake = fake_cuda::exclusive();
+    let Some(fake) = fake_cuda::exclusive() else { return };
     let (context, stream) = device();
     fake.reset_stats();
     let x = stream.clone_htod(&[1.0f64; 100]).unwrap();

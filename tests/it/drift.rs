@@ -221,7 +221,7 @@ fn sliding_window_in_two_calls<T: Real, E: Engine<T> + Clone>(engine: &E) {
 /// λ = 0.99: A forgets what is older than some hundreds of steps, errors included.
 fn exponential_forgetting<T: Real, E: Engine<T> + Clone>(engine: &E) {
     // A new factor in each step, which dominates the time on a device.
-    let on_device = std::any::type_name::<E>().contains("cuda");
+    let on_device = engines::is::<E>("cuda");
     let steps = engines::steps::<E>(if on_device { 1000 } else { sized(10_000, 500) });
     for (n, r) in [(16, 1), (24, 3)] {
         compare::<T, E>(engine, &format!("n = {n}, {r} rows a step, {steps} steps"), |seed| {

@@ -13,12 +13,10 @@ mod batch_solutions;
 mod batch_structure;
 mod carried;
 mod clones;
-// `complex` and `ldlt` test the CPU engine alone. A build with the fake driver leaves them to a build without it.
-#[cfg(not(feature = "fake-cuda"))]
 mod complex;
-#[cfg(feature = "fake-cuda")]
+#[cfg(all(feature = "cuda", target_os = "linux"))]
 mod current;
-#[cfg(feature = "fake-cuda")]
+#[cfg(all(feature = "cuda", target_os = "linux"))]
 mod device_errors;
 #[cfg(feature = "cuda")]
 mod distributed;
@@ -39,7 +37,6 @@ mod imports;
 mod input;
 mod interrupt;
 mod layouts;
-#[cfg(not(feature = "fake-cuda"))]
 mod ldlt;
 #[cfg(feature = "cuda")]
 mod on_device;

@@ -1,6 +1,6 @@
 //! Matrices in device memory that streams of another library write and read, before and after the calls.
 
-use crate::support::cuda::{device, resident};
+use crate::support::cuda::{device, on_the_fake_driver, resident};
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::bits;
 use cholupdate::cuda::{Device, DeviceMatrix, DeviceView, DeviceViewMut};
@@ -20,7 +20,7 @@ struct Theirs {
 
 impl Theirs {
     fn all(device: &Device) -> [Self; 2] {
-        let len = if cfg!(feature = "fake-cuda") { 1 << 8 } else { 1 << 24 };
+        let len = if on_the_fake_driver() { 1 << 8 } else { 1 << 24 };
         let scratch = || DeviceMatrix::from_host(device, &Mat::zeros(len, 1)).unwrap();
         let own = stream::create(stream::StreamKind::NonBlocking).unwrap();
         // The default stream has a null handle.

@@ -10,7 +10,7 @@ mod api;
 pub(super) mod kernels;
 mod tuning;
 
-#[cfg(all(test, feature = "fake-cuda"))]
+#[cfg(all(test, target_os = "linux"))]
 mod tests;
 
 use super::device::Device;

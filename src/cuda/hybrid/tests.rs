@@ -57,7 +57,7 @@ fn wrong(fake: &Exclusive, expected: &Mat<f64>, wait: Option<Wait>, slots: usize
 
 #[test]
 fn with_all_waits_every_interleaving_gives_the_same_bits() {
-    let fake = exclusive();
+    let Some(fake) = exclusive() else { return };
     let expected = outcome(&fake, 1, 3).unwrap();
     for slots in [2, 3] {
         assert_eq!(wrong(&fake, &expected, None, slots), 0);
@@ -67,7 +67,7 @@ fn with_all_waits_every_interleaving_gives_the_same_bits() {
 #[test]
 fn without_any_one_wait_some_interleaving_is_wrong() {
     let _alone = GATE.write().unwrap_or_else(PoisonError::into_inner);
-    let fake = exclusive();
+    let Some(fake) = exclusive() else { return };
     let expected = outcome(&fake, 1, 3).unwrap();
     for missing in [
         Wait::SlotLeft,

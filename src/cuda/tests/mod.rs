@@ -15,22 +15,24 @@ use faer::{Mat, Par};
 mod layout;
 mod trailing;
 
-#[cfg(feature = "fake-cuda")]
+#[cfg(target_os = "linux")]
 #[path = "../../../tests/fake_cuda/mod.rs"]
 pub(super) mod fake_cuda;
 
-/// Excludes the tests that change the behaviour of the fake driver.
-#[cfg(feature = "fake-cuda")]
-type Turn = fake_cuda::Shared;
-#[cfg(not(feature = "fake-cuda"))]
-struct Turn;
+/// Excludes the tests that change the behaviour of the fake driver, where there is one.
+#[cfg(target_os = "linux")]
+type Turn = Option<fake_cuda::Shared>;
+#[cfg(not(target_os = "linux"))]
+type Turn = ();
+
+fn turn() -> Turn {
+    #[cfg(target_os = "linux")]
+    fake_cuda::shared()
+}
 
 /// The first device. Without one the test prints that it is skipped, or fails if a device is required.
 fn device() -> Option<(Turn, Device)> {
-    #[cfg(feature = "fake-cuda")]
-    let turn = fake_cuda::shared();
-    #[cfg(not(feature = "fake-cuda"))]
-    let turn = Turn;
+    let turn = turn();
     match Device::new(0) {
         Ok(device) => Some((turn, device)),
         Err(error) if std::env::var_os("CHOLUPDATE_REQUIRE_CUDA").is_some_and(|value| value == "1") => {
@@ -55,8 +57,7 @@ fn entries<T: Real>(seed: u64, len: usize) -> Vec<T> {
 
 #[test]
 fn a_device_that_is_not_there_is_an_error() {
-    #[cfg(feature = "fake-cuda")]
-    let _turn = fake_cuda::shared();
+    let _turn = turn();
     let error = Device::new(usize::MAX).unwrap_err();
     assert!(matches!(&error, Error::Device { message, .. } if !message.is_empty()), "{error:?}");
 }
@@ -195,10 +196,10 @@ fn the_blocked_kernels_factor_as_the_cpu_does() {
 }
 
 /// The memory decides: cuSOLVER needs half as much again, this library's kernels almost none, faer none.
-#[cfg(feature = "fake-cuda")]
+#[cfg(target_os = "linux")]
 #[test]
 fn who_factors_is_who_can() {
-    let fake = fake_cuda::exclusive();
+    let Some(fake) = fake_cuda::exclusive() else { return };
     let device = Device::new(0).unwrap();
     let (order, small) = (2048, 2047);
     let a = positive_definite::<f32>(order);

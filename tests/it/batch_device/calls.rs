@@ -1,7 +1,7 @@
 //! What calls on a batch in the memory of a device take, and what they refuse.
 
 use crate::batch::{by_rows, columns, some};
-use crate::support::cuda::{device, turn};
+use crate::support::cuda::{device, on_the_fake_driver, turn};
 use crate::support::real::bits;
 use cholupdate::cuda::{CholeskyBatch, DeviceBatch, DeviceBatchView};
 use cholupdate::{BatchMut, BatchRef, BatchWeights, Error, Weights};
@@ -294,7 +294,7 @@ fn tiny_pivots() {
 fn many_matrices() {
     let _turn = turn();
     let Some(device) = device() else { return };
-    let count = if cfg!(feature = "fake-cuda") { 70_000 } else { 600_000 };
+    let count = if on_the_fake_driver() { 70_000 } else { 600_000 };
     let four = [4.0];
     for n in [1, 9] {
         let four = vec![four[0]; n * n];
@@ -306,7 +306,7 @@ fn many_matrices() {
         assert!(outcome.failed().unwrap().is_empty());
         assert_eq!(batch.factor(count - 1).unwrap()[(0, 0)], 5.0);
         assert_eq!(batch.factor(count - 2).unwrap()[(0, 0)], 4.0);
-        if cfg!(feature = "fake-cuda") {
+        if on_the_fake_driver() {
             return;
         }
     }

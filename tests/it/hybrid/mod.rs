@@ -1,6 +1,6 @@
 //! The hybrid engine: its guarantees beyond the suite of all engines.
 
-#[cfg(feature = "fake-cuda")]
+#[cfg(target_os = "linux")]
 mod on_the_fake_driver;
 
 use crate::support::compensated::sum;

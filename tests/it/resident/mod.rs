@@ -1,8 +1,8 @@
 //! The resident engine: its guarantees beyond the suite of all engines.
 
-#[cfg(feature = "fake-cuda")]
+#[cfg(target_os = "linux")]
 mod inexact;
-#[cfg(feature = "fake-cuda")]
+#[cfg(target_os = "linux")]
 mod on_the_fake_driver;
 mod repeated;
 mod triangular;

@@ -11,7 +11,7 @@ use cholupdate::{Cholesky, Error, Pending, Weights};
 
 #[test]
 fn without_room_for_a_second_matrix_an_update_works_in_place_and_a_downdate_is_refused() {
-    let fake = fake_cuda::exclusive();
+    let Some(fake) = fake_cuda::exclusive() else { return };
     let engine = Resident::new(&device().unwrap());
     let problem = Problem::<f64>::feasible(900, 5, Kind::Up, 0.5, 21);
     let mut factor = Cholesky::from_factor_in(&problem.l, engine).unwrap();
@@ -35,7 +35,7 @@ fn without_room_for_a_second_matrix_an_update_works_in_place_and_a_downdate_is_r
 /// The old L, its shadow buffer and the new L never exist together.
 #[test]
 fn growth_has_room_where_two_factors_have() {
-    let fake = fake_cuda::exclusive();
+    let Some(fake) = fake_cuda::exclusive() else { return };
     let engine = Resident::new(&device().unwrap());
     let n = 600;
     let problem = Problem::<f64>::feasible(n, 1, Kind::Down, 0.5, 22);
@@ -54,7 +54,7 @@ fn growth_has_room_where_two_factors_have() {
 /// never copied to the host.
 #[test]
 fn a_factor_made_without_cusolver_stays_on_the_device() {
-    let fake = fake_cuda::exclusive();
+    let Some(fake) = fake_cuda::exclusive() else { return };
     let engine = Resident::new(&device().unwrap());
     let n = 2048;
     let mut a = Mat::from_fn(n, n, |i, j| if i == j { 4.0 + (i % 3) as f32 } else { (i + j) as f32 / 1e7 });
@@ -77,7 +77,7 @@ fn a_factor_made_without_cusolver_stays_on_the_device() {
 /// If three records of wide rank blocks do not fit, all rank blocks are narrow, and there are more launches.
 #[test]
 fn with_little_shared_memory_many_sweeps_meet_the_contract() {
-    let fake = fake_cuda::exclusive();
+    let Some(fake) = fake_cuda::exclusive() else { return };
     fake.shared_cap(99 << 10);
     let engine = Resident::new(&device().unwrap());
     a_long_chain(&engine, 64 * 10 + 37, 70, Observed::recorded(4.3));
@@ -87,7 +87,7 @@ fn with_little_shared_memory_many_sweeps_meet_the_contract() {
 /// Blocks take their rows in the order in which they begin, independent of their numbers.
 #[test]
 fn no_order_of_the_blocks_changes_a_bit() {
-    let fake = fake_cuda::exclusive();
+    let Some(fake) = fake_cuda::exclusive() else { return };
     let engine = Resident::new(&device().unwrap());
     let problem = Problem::<f64>::feasible(64 * 25 + 7, 36, Kind::Mixed, 0.3, 22);
     let mut first = None;
@@ -102,7 +102,7 @@ fn no_order_of_the_blocks_changes_a_bit() {
 
 #[test]
 fn a_second_call_of_a_shape_allocates_nothing_there_and_sends_no_factor() {
-    let fake = fake_cuda::exclusive();
+    let Some(fake) = fake_cuda::exclusive() else { return };
     let device = device().unwrap();
     let (n, k) = (700, 20);
     let problem = Problem::<f64>::feasible(n, k, Kind::Up, 0.5, 23);
@@ -134,7 +134,7 @@ fn a_second_call_of_a_shape_allocates_nothing_there_and_sends_no_factor() {
 /// A launch, a copy or a fill fails in the call that begins the modification, before it is waited for, or after its outcome.
 #[test]
 fn a_driver_error_leaves_the_old_factor_or_the_new_one() {
-    let fake = fake_cuda::exclusive();
+    let Some(fake) = fake_cuda::exclusive() else { return };
     let device = device().unwrap();
     let engine = Resident::new(&device);
     for (kind, there) in Kind::ALL.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
@@ -183,7 +183,7 @@ fn a_driver_error_leaves_the_old_factor_or_the_new_one() {
 
 #[test]
 fn right_hand_sides_are_left_alone_where_the_device_fails() {
-    let fake = fake_cuda::exclusive();
+    let Some(fake) = fake_cuda::exclusive() else { return };
     let engine = Resident::new(&device().unwrap());
     // More than one batch.
     let rhs = uniform(3, 4097, &mut rng(41));

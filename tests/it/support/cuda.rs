@@ -1,25 +1,29 @@
-//! Engines on the GPU, or on the fake driver with the feature `fake-cuda`.
+//! Engines on the GPU, or on the fake driver with the environment variable `CHOLUPDATE_FAKE_CUDA`.
 
 use cholupdate::cuda::{Device, Distributed, Hybrid, Resident, Tuning};
 use cholupdate::{Error, Safeguard};
 
-#[cfg(feature = "fake-cuda")]
+#[cfg(target_os = "linux")]
 #[path = "../../fake_cuda/mod.rs"]
 pub mod fake_cuda;
 
-/// Excludes the tests that change the behaviour of the fake driver.
-#[cfg(feature = "fake-cuda")]
-pub type Turn = fake_cuda::Shared;
-#[cfg(not(feature = "fake-cuda"))]
-pub struct Turn;
+/// Excludes the tests that change the behaviour of the fake driver, where there is one.
+#[cfg(target_os = "linux")]
+pub type Turn = Option<fake_cuda::Shared>;
+#[cfg(not(target_os = "linux"))]
+pub type Turn = ();
 
-#[cfg(feature = "fake-cuda")]
 pub fn turn() -> Turn {
+    #[cfg(target_os = "linux")]
     fake_cuda::shared()
 }
-#[cfg(not(feature = "fake-cuda"))]
-pub fn turn() -> Turn {
-    Turn
+
+/// Whether the devices are those of the fake driver, where one host thread runs all threads of a device.
+pub fn on_the_fake_driver() -> bool {
+    #[cfg(target_os = "linux")]
+    return fake_cuda::wanted();
+    #[cfg(not(target_os = "linux"))]
+    false
 }
 
 /// The first device. Without one the test prints that, or fails if a device is required.
@@ -39,7 +43,7 @@ pub fn device() -> Option<Device> {
 
 /// All of these, or on the fake driver every `step`-th from a place that follows from `seed`: with other seeds it is others.
 pub fn share<X>(all: impl IntoIterator<Item = X>, step: usize, seed: usize) -> impl Iterator<Item = X> {
-    let (first, step) = if cfg!(feature = "fake-cuda") { (seed % step, step) } else { (0, 1) };
+    let (first, step) = if on_the_fake_driver() { (seed % step, step) } else { (0, 1) };
     all.into_iter().skip(first).step_by(step)
 }
 

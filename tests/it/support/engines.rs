@@ -85,14 +85,32 @@ pub const fn sized<X: Copy>(optimized: X, debug: X) -> X {
     if cfg!(debug_assertions) { debug } else { optimized }
 }
 
-/// This number of steps with this engine, or a few on the fake driver, where one host thread runs all threads of a device. In
-/// such a build some for OpenCL as well, whose device is then the CPU.
+/// This number of steps with this engine, or fewer if its device is the CPU: on the fake driver one host thread runs all threads
+/// of a device.
 pub fn steps<E>(steps: usize) -> usize {
-    let on = |engine: &str| cfg!(feature = "fake-cuda") && std::any::type_name::<E>().contains(engine);
     match () {
-        () if on("cuda::resident") || on("cuda::distributed") => steps / 100,
-        () if on("cuda") => steps / 20,
-        () if on("opencl") => steps / 5,
+        () if is::<E>("cuda::hybrid") && cuda_is_fake() => steps / 20,
+        () if is::<E>("cuda") && cuda_is_fake() => steps / 100,
+        () if is::<E>("opencl") && opencl_is_the_cpu() => steps / 5,
         () => steps,
     }
+}
+
+/// Whether an engine is of the module with this name.
+pub fn is<E>(module: &str) -> bool {
+    std::any::type_name::<E>().contains(module)
+}
+
+fn cuda_is_fake() -> bool {
+    #[cfg(feature = "cuda")]
+    return super::cuda::on_the_fake_driver();
+    #[cfg(not(feature = "cuda"))]
+    false
+}
+
+fn opencl_is_the_cpu() -> bool {
+    #[cfg(feature = "opencl")]
+    return super::opencl::on_the_cpu();
+    #[cfg(not(feature = "opencl"))]
+    false
 }

@@ -1,7 +1,8 @@
 //! OpenCL devices.
 
 use cholupdate::Error;
-use cholupdate::opencl::{Device, Hybrid, Tuning, platforms};
+use cholupdate::opencl::{Device, DeviceKind, Hybrid, Tuning, platforms};
+use std::sync::OnceLock;
 
 /// Every device of every platform, or the one whose number `CHOLUPDATE_OPENCL_DEVICE` has. Without any the test prints that, or
 /// fails if one is required.
@@ -28,6 +29,12 @@ pub fn devices() -> Vec<Device> {
             devices
         }
     }
+}
+
+/// Whether the first of them is the CPU.
+pub fn on_the_cpu() -> bool {
+    static IS_CPU: OnceLock<bool> = OnceLock::new();
+    *IS_CPU.get_or_init(|| devices().first().is_some_and(|device| device.kind() == DeviceKind::Cpu))
 }
 
 /// On the first of them, with panels so narrow that small factors have many, and launches of few rows.
