@@ -10,7 +10,7 @@ own; the strategy is set in one line, and remains set in models that are conditi
 What is saved is an inversion and a factorization. To tell them apart, a third strategy is GPyTorch's with its weights under the key
 that is read. `append` is made of a triangular solve and a small factorization by PyTorch, and L⁻¹ could be bordered in O(n²) as well.
 
-    pip install cholupdate botorch
+    pip install ./python botorch
     OMP_NUM_THREADS=1 python python/examples/botorch_fantasy.py [--quick]
 
 For n observations it prints medians of times in ms: of conditioning on one observation, of the posterior at 100 points by the

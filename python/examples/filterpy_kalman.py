@@ -10,7 +10,7 @@ and where the state is its own forecast (F = I: recursive least squares, paramet
 root Q½. So `update` is a downdate and `predict` an update of L, m n² operations each, in place. The subclass `RankFilter` overrides
 these two methods. If a downdate would lose positive definiteness, L is as it was, and filterpy's own QR does the step.
 
-    pip install cholupdate filterpy threadpoolctl
+    pip install ./python filterpy threadpoolctl
     python python/examples/filterpy_kalman.py [--quick]
 
 A vehicle maps a field on n cells that drifts in a few modes; it measures at four places in each step. For each n the example prints

@@ -12,7 +12,7 @@ features) and by the first L (all three). `cholupdate.jax.cholesky_update` makes
 For comparison, the same program factors A in each step with `jnp.linalg.cholesky`, or keeps A⁻¹ by the formula of Sherman and
 Morrison, and JAX differentiates that.
 
-    pip install cholupdate jax matplotlib
+    pip install ./python jax matplotlib
     XLA_FLAGS=--xla_cpu_multi_thread_eigen=false RAYON_NUM_THREADS=1 python python/examples/jax_online_gp.py [--quick] [--plot FILE]
 
 It prints the medians of the times of the likelihood and of its gradient, and how far the gradients are apart; then learns from a

@@ -12,7 +12,7 @@ step of all filters is one `CholeskyBatch.modify` of rank 2, with weights 0 wher
 again with `numpy.linalg.cholesky` or `torch.linalg.cholesky_ex`, and solve with `numpy.linalg.solve`, which factors Y once more,
 as NumPy does not solve with a factor, or `torch.cholesky_solve`.
 
-    pip install cholupdate threadpoolctl [torch]
+    pip install ./python threadpoolctl [torch]
     python python/examples/kalman_bank.py [--quick] [--filters 10000]
 
 It prints the errors of the measurements and of the estimates, the medians of the times of a step and of a move of the epoch, and

@@ -11,7 +11,7 @@ without a QR factorization: three calls of `cholupdate.jax.cholesky_update`, one
 comparison there is the array form, two QR factorizations by `jnp.linalg.qr` that replace these, and the covariance form, which
 stores P. All of them give the log likelihood of the measurements, whose gradient by the noise of the clocks fits a model.
 
-    pip install cholupdate jax
+    pip install ./python jax
     XLA_FLAGS=--xla_cpu_multi_thread_eigen=false RAYON_NUM_THREADS=1 python python/examples/kalman_scan.py [--quick] [--filters 1000]
 
 For each form it prints, in double and in single precision, the medians of the times of the log likelihood of all filters and of its

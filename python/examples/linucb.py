@@ -10,7 +10,7 @@ update of rank 1. `CholeskyBatch` keeps the factors of all users. NumPy and PyTo
 `numpy.linalg.cholesky` or `torch.linalg.cholesky_ex`, and solve with `numpy.linalg.solve`, which factors A once more, as NumPy
 does not solve with a factor, or `torch.cholesky_solve`.
 
-    pip install cholupdate threadpoolctl [torch]
+    pip install ./python threadpoolctl [torch]
     python python/examples/linucb.py [--quick] [--users 100000]
 
 The stream is generated, in the form of a recorded one: every visitor was shown one of four articles at random, and clicked or did

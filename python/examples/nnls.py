@@ -6,7 +6,7 @@ that would become negative. Up to eight enter before the next solution. Some of 
 residual decreases in every step. A column of A that depends on those of P has no pivot left: `append` refuses it, with the factor as it
 was, and the solver goes on to the next one.
 
-    pip install cholupdate scipy threadpoolctl
+    pip install ./python scipy threadpoolctl
     python python/examples/nnls.py [--quick] [--plot FILE]
 
 It prints a table of times, medians up to n = 800 and single runs from there on, beside those of `scipy.optimize.nnls`, which takes in one

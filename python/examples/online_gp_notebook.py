@@ -5,7 +5,7 @@ Each step learns four weeks (`Cholesky.append`), forgets all but the last 780 ob
 four weeks a year later. For comparison each step also factors its matrix with `scipy.linalg.cho_factor`, three times, of which the
 fastest counts; a change is made once. The cells open in Jupyter or an editor that supports `# %%`; as a script:
 
-    pip install cholupdate matplotlib scipy threadpoolctl
+    pip install ./python matplotlib scipy threadpoolctl
     python python/examples/online_gp_notebook.py [--quick] [--plot target/online_gp.png]
 
 It prints the medians of the two times, the differences of L Lᵀ and of the forecasts from those of a new factor, and the errors of the

@@ -7,7 +7,7 @@ of `optuna._gp.gp` change (Optuna 5.0): `_cache_matrix` keeps a `cholupdate.Chol
 extends it, and `_solve_cholesky` solves with either, with the derivative that PyTorch needs. Acquisition functions, kernels and
 posteriors are Optuna's own.
 
-    pip install cholupdate optuna torch threadpoolctl
+    pip install ./python optuna torch threadpoolctl
     python python/examples/optuna_gp_append.py [--quick]
 
 For n completed and r running trials it prints the medians of three times, before and after: of the construction of the

@@ -19,7 +19,7 @@ The next problem of a sequence begins with the factor and the active constraints
 The inertia of the matrix is (n, rows of W) exactly if H is positive definite on the null space of W and the rows of W are
 independent. `expect_inertia` makes that a test in each step: a change that violates it raises, and the factor stays as it was.
 
-    pip install cholupdate scipy threadpoolctl [proxsuite quadprog daqp piqp]
+    pip install ./python scipy threadpoolctl [proxsuite quadprog daqp piqp]
     python python/examples/qp.py [--quick] [--check] [--sizes 100 200 400] [--repeats 5] [--tolerance 1e-9]
 
 For each sequence of `qp_problems.py` it prints, as a row of a table: n, the constraints and the problems; how many constraints

@@ -6,7 +6,7 @@ copies the factor in each step. Here `Cholesky.append`, `remove` and `solve` rep
 `sklearn.linear_model._least_angle._lars_path_solver` (1.5 to 1.9) that change; the rest of the solver is scikit-learn's, and
 so are `lars_path_gram` and the estimators that call it.
 
-    pip install cholupdate scikit-learn
+    pip install ./python scikit-learn
     python python/examples/sklearn_lars.py [--quick]
 
 It prints two tables of times: medians, except for the longest paths, which run once. The first table has the three steps separately,

@@ -5,7 +5,7 @@
 instead of n³/3. It replaces `fit` on all rows for each new batch, with fixed hyperparameters (`optimizer=None`). The rest,
 including `predict` and `sample_y`, is scikit-learn's own code on the stored factor.
 
-    pip install cholupdate "scikit-learn>=1.6"
+    pip install ./python "scikit-learn>=1.6"
     python python/examples/sklearn_online_gp.py [--quick]
 
 The rows come 20 at a time. After every hundred the model is compared with a refit. For ranges of n the example prints the
