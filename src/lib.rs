@@ -179,6 +179,11 @@ struct Readme;
 #[doc = include_str!("../docs/batch.md")]
 struct Batches;
 
+/// The examples of this chapter, as tests.
+#[cfg(all(doctest, feature = "nalgebra", feature = "ndarray", feature = "serde"))]
+#[doc = include_str!("../docs/arrays.md")]
+struct Arrays;
+
 /// The example of this chapter, as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/complex.md")]
