@@ -53,10 +53,11 @@ done
 # The SONAMEs of the libraries, which programs load, however they were linked.
 abi=$(pkg-config --modversion cholupdate)
 abi=${abi%.*}
-has_name() { readelf -d "$stage/lib/$1" | grep -q "(SONAME).*\[$1.$2\]" && [ -e "$stage/lib/$1.$2" ]; }
+# No pipes to `grep --quiet`: it ends at once, and what writes to its pipe then fails.
+has_name() { grep --quiet "(SONAME).*\[$1.$2\]" <<<"$(readelf -d "$stage/lib/$1")" && [ -e "$stage/lib/$1.$2" ]; }
 has_name libcholupdate.so "$abi"
 has_name libcholupdate_qrupdate.so 1
-readelf -d "$bin/verbs" | grep -q "(NEEDED).*\[libcholupdate.so.$abi\]"
+grep --quiet "(NEEDED).*\[libcholupdate.so.$abi\]" <<<"$(readelf -d "$bin/verbs")"
 # A relative prefix is relative to the folder in which the script is called.
 mkdir "$bin/called"
 # Debian has a directory of libraries for each architecture.
@@ -82,7 +83,7 @@ if command -v cmake >/dev/null; then
             env -u LD_LIBRARY_PATH "$build/$program" >/dev/null
             passed=$((passed + 1))
         done
-        readelf -d "$build/quickstart" | grep -q "(RUNPATH).*\[$(realpath "$place")/"
+        grep --quiet "(RUNPATH).*\[$(realpath "$place")/" <<<"$(readelf -d "$build/quickstart")"
         if readelf -d "$build/quickstart-static" | grep cholupdate; then exit 1; fi
     done
     # Neither a later version nor one with another SONAME is found.
@@ -126,7 +127,7 @@ for program in linpack published xerbla; do
     "$bin/$program"
     passed=$((passed + 1))
 done
-if ldconfig -p | grep -q 'libqrupdate\.so\.1'; then
+if grep --quiet 'libqrupdate\.so\.1' <<<"$(ldconfig -p)"; then
     "$bin/qrupdate" "$stage/lib/libcholupdate_qrupdate.so" libqrupdate.so.1
     passed=$((passed + 1))
 else

@@ -31,7 +31,7 @@ echo '#include <cholupdate_mpi.h>' | "${MPICC:-mpicc}" -std=c99 "${warnings[@]}"
 echo '#include <cholupdate_mpi.h>' | "${MPICXX:-mpicxx}" -std=c++17 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX "${warnings[@]}" -Iinclude -fsyntax-only -x c++ -
 
 link=(-L"$stage/lib" -lcholupdate_mpi -lm)
-scalapack=$(ldconfig -p | sed -n 's/.* => \(.*libscalapack-openmpi\.so\.[^ ]*\)$/\1/p' | head -n 1)
+scalapack=$(sed -n 's/.* => \(.*libscalapack-openmpi\.so\.[^ ]*\)$/\1/p' <<<"$(ldconfig -p)" | head -n 1)
 scalapack=${CHOLUPDATE_SCALAPACK:-$scalapack}
 if [ -n "$scalapack" ]; then
     link+=("$scalapack")
