@@ -54,7 +54,7 @@ enum Limit {
 
 /// Expected signs as −1, 1 and, where either is right, 0: not every format has a missing entry.
 pub(super) mod signs {
-    use super::{Deserializer, Sequence, Serializer, read_sequence};
+    use super::{Deserialize, Deserializer, Sequence, Serializer, read_sequence};
     use serde::de::{Error, Unexpected};
 
     pub fn serialize<S: Serializer>(signs: &[Option<bool>], serializer: S) -> Result<S::Ok, S::Error> {
@@ -66,14 +66,21 @@ pub(super) mod signs {
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Option<bool>>, D::Error> {
-        let signs: Vec<i8> = read_sequence(deserializer, Sequence::Entries("expected"))?;
-        let sign = |sign| match sign {
-            0 => Ok(None),
-            1 => Ok(Some(false)),
-            -1 => Ok(Some(true)),
-            other => Err(Error::invalid_value(Unexpected::Signed(other.into()), &"a sign: -1, 0 or 1")),
-        };
-        signs.into_iter().map(sign).collect()
+        let signs: Vec<Sign> = read_sequence(deserializer, Sequence::Entries("expected"))?;
+        Ok(signs.into_iter().map(|Sign(negative)| negative).collect())
+    }
+
+    struct Sign(Option<bool>);
+
+    impl<'de> Deserialize<'de> for Sign {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            match i8::deserialize(deserializer)? {
+                0 => Ok(Self(None)),
+                1 => Ok(Self(Some(false))),
+                -1 => Ok(Self(Some(true))),
+                other => Err(Error::invalid_value(Unexpected::Signed(other.into()), &"-1, 0 or 1")),
+            }
+        }
     }
 }
 

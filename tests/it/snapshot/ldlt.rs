@@ -108,7 +108,7 @@ fn damaged_data_is_refused() {
     assert_refused("entry 1 of `expected`: invalid type: null", |data| {
         data["expected"] = json!({"Signs": [-1, null]});
     });
-    assert_refused("invalid value: integer `2`, expected a sign: -1, 0 or 1", |data| {
+    assert_refused("entry 0 of `expected`: invalid value: integer `2`, expected -1, 0 or 1", |data| {
         data["expected"] = json!({"Signs": [2, 0]});
     });
     assert_refused("`growth_limit` must be at least 1", |data| {
