@@ -162,26 +162,23 @@ __device__ __forceinline__ void refine_p(const DiagonalPart& part, DiagonalShare
     __syncthreads();
 }
 
-// Copies -P between shared memory and its record. The stores are relaxed: they are the payload.
+// Copies -P between shared memory and its record. The stores are relaxed: they are the payload. Each takes a whole line of
+// a warp: stores of single words would take longer than the copy to shared memory and back.
 template <bool FROM_RECORD>
 __device__ __forceinline__ void exchange_p(const MmaLane& at, double* record, double* p, const Peers* peers) {
 #pragma unroll
     for (int i = 0; i < PANEL_COLS / 16 * V_EIGHTS / WARPS; ++i) {
         const int f = WARPS * i + at.warp;
 #pragma unroll
-        for (int s = 0; s < 4; ++s) {
-            double& in_record = record[P_AT + f * FRAGMENT + in_fragment(s, at.lane)];
-            double& in_p = p[(f / V_EIGHTS * 16 + 4 * s + at.q) * V_STRIDE + f % V_EIGHTS * 8 + at.row];
-            if (FROM_RECORD)
-                in_p = in_record;
-            else
-                store_relaxed(&in_record, in_p);
-        }
-        if (IS_DISTRIBUTED && !FROM_RECORD) {
-#pragma unroll
-            for (int s = 0; s < 4; s += 2) {
-                const double* const in_p = p + (f / V_EIGHTS * 16 + 4 * s + at.q) * V_STRIDE + f % V_EIGHTS * 8 + at.row;
-                publish_there(peers, record + P_AT + f * FRAGMENT + in_fragment(s, at.lane), in_p[0], in_p[4 * V_STRIDE]);
+        for (int s = 0; s < 4; s += 2) {
+            double* const in_record = record + P_AT + f * FRAGMENT + in_fragment(s, at.lane);
+            double* const in_p = p + (f / V_EIGHTS * 16 + 4 * s + at.q) * V_STRIDE + f % V_EIGHTS * 8 + at.row;
+            if (FROM_RECORD) {
+                in_p[0] = in_record[0];
+                in_p[4 * V_STRIDE] = in_record[1];
+            } else {
+                store_relaxed(in_record, in_p[0], in_p[4 * V_STRIDE]);
+                if (IS_DISTRIBUTED) publish_there(peers, in_record, in_p[0], in_p[4 * V_STRIDE]);
             }
         }
     }
@@ -196,19 +193,6 @@ __device__ __forceinline__ void publish_mode(const Peers* peers, double* record,
     record[BASIS_USED_AT] = used;
     store_there(peers, record + BASIS_USED_AT, used);
     publish_word(peers, record + PUBLISHED_MODE_AT, published);
-}
-
-// Publishes the thread's part of -P as words of the payload.
-__device__ __forceinline__ void publish_p(const DiagonalPart& part, const Peers* peers, double* record,
-                                          const DiagonalPart::Entries& p) {
-    const MmaLane& at = part.at;
-    record += P_AT + (part.row / 16 * V_EIGHTS + part.column / 8) * FRAGMENT;
-#pragma unroll
-    for (int e = 0; e < DiagonalPart::ENTRIES; ++e)
-        publish_word(peers,
-                     record + e / 4 * FRAGMENT +
-                         in_fragment(at.row / 4 + e % 4 / 2 * 2, at.column(0, e % 2) * 4 + at.row % 4),
-                     -p[e]);
 }
 
 // A warp's rows of a tile (64 x 64) as first operands of a product, and that product. They are loaded before the other
@@ -264,10 +248,10 @@ __device__ __forceinline__ bool solve_together(DiagonalShared& shared, const Dia
     first_inverse.gemm(part, shared.v, steps, p);
 #pragma unroll
     for (int e = 0; e < ENTRIES; ++e) part.entry(shared.p[0], e) = -p[e];
-    publish_p(part, sweep.peers, record, p);
     if (two) {
         const TileOperand<T> l(part, tiles.slot(1));
         __syncthreads();
+        exchange_p<false>(at, record, shared.p[0], sweep.peers);
 #pragma unroll
         for (int e = 0; e < ENTRIES; ++e) {
             old[e] = part.entry(below, e);
@@ -283,9 +267,9 @@ __device__ __forceinline__ bool solve_together(DiagonalShared& shared, const Dia
         inverse.gemm(part, below, steps, p);
 #pragma unroll
         for (int e = 0; e < ENTRIES; ++e) part.entry(shared.p[1], e) = -p[e];
-        publish_p(part, sweep.peers, record + RECORD, p);
     }
     __syncthreads();
+    exchange_p<false>(at, two ? record + RECORD : record, two ? shared.p[1] : shared.p[0], sweep.peers);
 #pragma unroll
     for (int j = 0; j < ROW_BLOCK_PANELS; ++j) {
         const int warp = (at.warp + WARPS - j * Gram::USED_WARPS) % WARPS;
