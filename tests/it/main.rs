@@ -4,6 +4,8 @@
 mod support;
 
 mod accuracy;
+#[cfg(feature = "cuda")]
+mod ahead;
 mod allocation;
 mod any;
 mod batch;

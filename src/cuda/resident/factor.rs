@@ -3,7 +3,7 @@
 use super::device_border::DeviceBorder;
 use super::inverses::Inverses;
 use super::products::Products;
-use super::queue::Queue;
+use super::queue::{Matrices, Queue};
 use super::rearrange::Rearranger;
 use super::sizes::{PANEL_COLS, ROW_BLOCK};
 use super::take::Take;
@@ -119,7 +119,11 @@ impl<T: Real> ResidentFactor<T> {
         blocks: RankBlocks,
     ) -> Result<&'a mut Queue<T>, Error> {
         Ok(match queue.take() {
-            Some(fitting) if fitting.fits(capacity, blocks) => queue.insert(fitting),
+            Some(fitting) if fitting.fits(capacity, blocks) => {
+                let fitting = queue.insert(fitting);
+                fitting.cancel()?;
+                fitting
+            }
             // The old one is freed first, because both might not fit.
             old => {
                 drop(old);
@@ -128,9 +132,14 @@ impl<T: Real> ResidentFactor<T> {
         })
     }
 
-    /// Stages V in the memory of the queue.
-    fn stage_in_queue(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
-        let Self { queue, signed, room_for_wide, take, device, l, .. } = self;
+    /// Stages V in the memory of the queue. `ahead`: the shadow is free, so that the sweep may begin at once.
+    fn stage_in_queue(
+        &mut self,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T>,
+        ahead: bool,
+    ) -> Result<Outline, Error> {
+        let Self { queue, signed, room_for_wide, take, device, l, shadow, solving, .. } = self;
         let ((order, columns), capacity) = (v.shape(), l.capacity());
         signed.order(weights, columns);
         let blocks = rank_blocks(device, false, room_for_wide, signed)?;
@@ -138,8 +147,16 @@ impl<T: Real> ResidentFactor<T> {
         if let Some(v) = on_device(v) {
             let queue = Self::ready(queue, (device, capacity), blocks)?;
             let take = Take::ready(take, device, columns)?;
-            // SAFETY: the failure contract has waited for earlier work.
-            return unsafe { queue.stage_device(take, (v, weights), signed, blocks) };
+            let (inverses, _) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
+            inverses.make_room(device)?;
+            let matrices = shadow.as_ref().filter(|_| ahead).map(|shadow| Matrices {
+                l,
+                inverses,
+                new: shadow.slice(0..shadow.len()),
+            });
+            // SAFETY: the failure contract has waited for earlier work. What writes L or uses the shadow before the next sweep
+            // calls `quiet`, which waits for the queue's stream.
+            return unsafe { queue.stage_device(take, (v, weights), signed, blocks, matrices) };
         }
         let v = v.on_host()?;
         if nothing {
@@ -149,16 +166,17 @@ impl<T: Real> ResidentFactor<T> {
         queue.v.stage_host(device, (v.as_ref(), weights), signed, blocks)
     }
 
-    /// Stages V and w, in host memory or on the device.
+    /// Stages V and w, in host memory or on the device. `ahead`: whether the shadow is free.
     pub(super) fn stage_given(
         &mut self,
         v: &Operand<'_, T>,
         weights: Weights<'_, T>,
+        ahead: bool,
     ) -> Result<Outline, Error> {
         if let Some(v) = on_device(v) {
             v.is_on(&self.device, "v")?;
         }
-        let staged = self.stage_in_queue(v, weights);
+        let staged = self.stage_in_queue(v, weights, ahead);
         if let Err(Error::Device { .. }) = staged {
             // The contents of their memory are unknown, and a new queue may not have been initialized.
             (self.queue, self.take) = (None, None);
@@ -204,8 +222,8 @@ impl<T: Real> Swept<T> for ResidentFactor<T> {
 
     fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
         match *v {
-            Staged::Given(v, weights) => self.stage_given(v, weights),
-            Staged::Carrying { v, weights, .. } => self.stage_given(&Operand::Host(v), weights),
+            Staged::Given(v, weights) => self.stage_given(v, weights, true),
+            Staged::Carrying { v, weights, .. } => self.stage_given(&Operand::Host(v), weights, false),
             Staged::Columns(v) => self.stage_columns(v),
             Staged::Border(v) => self.stage_border(v),
         }

@@ -4,28 +4,27 @@
 //! factor exists after every sweep if it exists after the last. A launch has all sweeps, or sixteen of them, and its thread
 //! blocks wait for each other: `kernels/resident/sweep.cu`.
 
+mod ahead;
+
+pub(super) use ahead::Matrices;
+
 use super::inverses::Inverses;
 use super::schedule::{Partitions, Schedule};
 use super::sizes::PANEL_COLS;
 use super::sweep_kernels::SweepKernels;
 use super::sweep_launch::{Filled, ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel, WHOLE};
-use super::take::Take;
 use super::tasks::Tasks;
 use super::v::StagedV;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
-use crate::cuda::matrix::DeviceView;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::plain::Plain;
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
 use crate::real::Real;
 use crate::storage::Target;
-use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;
 use crate::sweep::rank_blocks::RankBlocks;
-use crate::sweep::signed::Signed;
-use crate::sweep::weights::Weights;
 
 /// A stream and memory for modifications up to a certain size.
 pub(super) struct Queue<T> {
@@ -35,6 +34,12 @@ pub(super) struct Queue<T> {
     before: Stream,
     /// After the work for which a modification waits.
     done: Event,
+    /// After the copy on `before`.
+    copied: Event,
+    /// The sweep that has been enqueued before its V was known to be valid, if there is one: the doubles of its records.
+    ahead: Option<usize>,
+    /// Whether the last V was valid and began in the first row block. Then the next sweep is enqueued ahead.
+    goes_ahead: bool,
     /// All bits one, except during a modification.
     records: DeviceBuffer<f64>,
     saved_v: DeviceBuffer<f64>,
@@ -63,6 +68,9 @@ impl<T: Real> Queue<T> {
             stream: Stream::new(device)?,
             before: Stream::first(device)?,
             done: Event::new(device)?,
+            copied: Event::new(device)?,
+            ahead: None,
+            goes_ahead: false,
             records: DeviceBuffer::new(device, sizes.records)?,
             saved_v: DeviceBuffer::new(device, sizes.saved_v)?,
             flags: DeviceBuffer::new(device, sizes.flags)?,
@@ -89,24 +97,6 @@ impl<T: Real> Queue<T> {
         &self.stream
     }
 
-    /// As [`StagedV::stage_device`].
-    ///
-    /// # Errors
-    /// As [`StagedV::stage_device`].
-    ///
-    /// # Safety
-    /// Earlier work has been waited for.
-    pub unsafe fn stage_device(
-        &mut self,
-        take: &mut Take<T>,
-        v: (&DeviceView<'_, T>, Weights<'_, T>),
-        signed: &mut Signed<T>,
-        blocks: RankBlocks,
-    ) -> Result<Outline, Error> {
-        // SAFETY: the caller guarantees that earlier work has been waited for.
-        unsafe { self.v.stage_device((&self.before, take), v, signed, blocks) }
-    }
-
     /// The status of the modification in flight.
     pub fn status(&self) -> &Pinned<i32> {
         &self.status
@@ -117,7 +107,7 @@ impl<T: Real> Queue<T> {
         self.pivots.as_slice()
     }
 
-    /// Starts A ± V Vᵀ with the staged V. The result is written to `to`, which has the shape of L or is L itself.
+    /// Starts A ± V Vᵀ with the staged V, unless its sweep is already in flight. The result is written to `to`, which has the shape of L or is L itself.
     ///
     /// # Errors
     /// [`Error::Device`], and whether a sweep had been enqueued by then. After an error nothing is in flight.
@@ -162,11 +152,47 @@ impl<T: Real> Queue<T> {
         (target, to): (Target, DeviceSlice<'_, T>),
         written: &mut bool,
     ) -> Result<(), Error> {
+        if target == Target::InPlace || plan.start > 0 {
+            self.cancel()?;
+        }
+        // SAFETY: the caller guarantees L, `to` and the inverses; work after `done` uses neither V, tasks, pivots nor status.
+        unsafe {
+            let used = match self.ahead.take() {
+                Some(used) => used,
+                None => self.enqueue_sweeps(plan, (l, inverses), (target != Target::InPlace, to), written)?,
+            };
+            // Later work is for the next modification, and runs while the host reads the outcome of this one. A solve waits for the
+            // inverses, and with them for the filling.
+            if target != Target::Discard {
+                return inverses.remake(&self.stream, (to, l.stride()), plan.start, self.filled(used));
+            }
+            if self.v.blocks.count() > 1 {
+                // All sweeps but the first leave inverses of their own.
+                inverses.forget();
+            }
+            self.filled(used).reset(&self.stream)
+        }
+    }
+
+    /// Enqueues the sweeps. Returns the number of doubles of records that they use.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// As [`begin`](Self::begin).
+    unsafe fn enqueue_sweeps(
+        &mut self,
+        plan: &Plan,
+        (l, inverses): (&Dense<T>, &mut Inverses),
+        (elsewhere, to): (bool, DeviceSlice<'_, T>),
+        written: &mut bool,
+    ) -> Result<usize, Error> {
         let (source, stride, start) = (l.slice(), l.stride(), plan.start);
         let blocks = self.v.blocks;
         self.status.as_mut_slice()?[0] = WHOLE;
         // SAFETY: the caller guarantees L, `to` and the inverses; only this stream uses all other memory until it has been
-        // waited for, and work after `done` uses neither V, tasks, pivots nor status. V is written before its copy is enqueued.
+        // waited for. V is written before its copy is enqueued.
         unsafe {
             // First the work that does not depend on V.
             for first in (0..blocks.count()).step_by(SWEEPS_OF_LAUNCH) {
@@ -174,7 +200,7 @@ impl<T: Real> Queue<T> {
                 self.tasks.send(&self.device, &self.stream, schedule)?;
             }
             inverses.complete(&self.stream, (source, stride), start)?;
-            if target != Target::InPlace {
+            if elsewhere {
                 let untouched = 0..start * stride;
                 self.stream.copy(source.part(untouched.clone()), to.part(untouched))?;
             }
@@ -191,17 +217,8 @@ impl<T: Real> Queue<T> {
                 kernel.sweep(&self.stream, &sweeps)?;
                 used = sweeps.records.len();
             }
-            // Later work is for the next modification, and runs while the host reads the outcome of this one. A solve waits for the
-            // inverses, and with them for the filling.
             self.done.record(&self.stream)?;
-            if target != Target::Discard {
-                return inverses.remake(&self.stream, (to, stride), start, self.filled(used));
-            }
-            if blocks.count() > 1 {
-                // All sweeps but the first leave inverses of their own.
-                inverses.forget();
-            }
-            self.filled(used).reset(&self.stream)
+            Ok(used)
         }
     }
 

@@ -56,7 +56,7 @@ impl<T: Real> ResidentFactor<T> {
         if v.columns.is_empty() {
             let mut all = Mat::zeros(v.order, minus.ncols());
             all.subrows_mut(row, minus.nrows()).copy_from(minus);
-            return self.stage_given(&Operand::Host(all.as_ref()), weights);
+            return self.stage_given(&Operand::Host(all.as_ref()), weights, false);
         }
         self.stage_later(v, minus.ncols(), |stream, others| {
             if minus.ncols() == 0 {
@@ -131,7 +131,7 @@ impl<T: Real> ResidentFactor<T> {
             let put = put(&rearranger.stream, memory.part(order * plus..memory.len()));
             rearranger.stream.synchronize().and(put)?;
             let all = DeviceView::from_raw(&device, memory.address(), (order, count), order)?;
-            self.stage_given(&all.into(), weights)
+            self.stage_given(&all.into(), weights, false)
         };
         self.columns = Some(buffer);
         staged

@@ -110,6 +110,27 @@ impl<T: Real> StagedV<T> {
         signed: &mut Signed<T>,
         blocks: RankBlocks,
     ) -> Result<Outline, Error> {
+        // SAFETY: the view's memory exists and is not written while it is borrowed; the caller guarantees the other.
+        let begun = unsafe { self.begin_device((stream, take), v, signed, blocks) };
+        stream.synchronize().and(begun)?;
+        Self::outline_of(take, v.shape(), weights)
+    }
+
+    /// Starts [`stage_device`](Self::stage_device). After the stream has been waited for, also after an error,
+    /// [`outline_of`](Self::outline_of) returns the outcome.
+    ///
+    /// # Errors
+    /// [`Error::Device`]. Some of the work may be in flight.
+    ///
+    /// # Safety
+    /// No work in flight uses this memory. Until the stream has been waited for, the view's memory exists, and nothing writes it.
+    pub unsafe fn begin_device(
+        &mut self,
+        (stream, take): (&Stream, &mut Take<T>),
+        v: &DeviceView<'_, T>,
+        signed: &mut Signed<T>,
+        blocks: RankBlocks,
+    ) -> Result<(), Error> {
         (self.blocks, self.to_send) = (blocks, None);
         if self.cleared != Some(zeros_of(&blocks)) {
             // V is written over columns that were zero, and remains there if it is refused.
@@ -117,12 +138,23 @@ impl<T: Real> StagedV<T> {
         }
         let places = signed.places(&blocks, v.shape().1);
         let to = (self.device.slice(0..self.device.len()), self.stride);
-        // SAFETY: the view's memory exists and is not written while it is borrowed; the caller guarantees the other.
-        let found = unsafe {
-            take.copy_and_check(stream, v.slice_on(stream)?, to, v.shape(), places.iter().copied())?
-        };
+        let from = v.slice_on(stream)?;
+        // SAFETY: the caller guarantees both memories.
+        unsafe { take.begin(stream, from, to, v.shape(), places.iter().copied()) }
+    }
+
+    /// The outline of the V (rows × cols) that has been copied.
+    ///
+    /// # Errors
+    /// `NonFinite` or `Overflow`, naming `v`.
+    pub fn outline_of(
+        take: &mut Take<T>,
+        (rows, cols): (usize, usize),
+        weights: Weights<'_, T>,
+    ) -> Result<Outline, Error> {
+        let found = take.found((rows, cols));
         let seen = found.iter().map(|found| Seen { largest: found.largest, not_finite: found.not_finite });
-        outline(v.shape().0, weights, seen, |column, end| found[column].not_zero.filter(|&row| row < end))
+        outline(rows, weights, seen, |column, end| found[column].not_zero.filter(|&row| row < end))
     }
 
     /// Enqueues the copies that the sweep still needs: a V in host memory, and the columns of zeros.
