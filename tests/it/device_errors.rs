@@ -187,6 +187,8 @@ fn fresh<E: Engine<f64> + Clone>(engine: &E, given: &Given, used: bool) -> F<E> 
     if used {
         f.downdate(&Mat::from_fn(ORDER, 3, |i, j| given.v[(i, j)] / 2.0)).unwrap();
         f.solve(&given.rhs).unwrap();
+        // If the engine takes it, the sweep of the next V in device memory begins before it is known to be valid.
+        let _ = f.update(&given.v_there);
     }
     f
 }

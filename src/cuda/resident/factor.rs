@@ -148,14 +148,15 @@ impl<T: Real> ResidentFactor<T> {
             let queue = Self::ready(queue, (device, capacity), blocks)?;
             let take = Take::ready(take, device, columns)?;
             let (inverses, _) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
-            inverses.make_room(device)?;
-            let matrices = shadow.as_ref().filter(|_| ahead).map(|shadow| Matrices {
-                l,
-                inverses,
-                new: shadow.slice(0..shadow.len()),
-            });
+            // Without room for the inverses the sweep fails later, if there is one.
+            let matrices = match shadow {
+                Some(shadow) if ahead && inverses.make_room(device).is_ok() => {
+                    Some(Matrices { l, inverses, new: shadow.slice(0..shadow.len()) })
+                }
+                _ => None,
+            };
             // SAFETY: the failure contract has waited for earlier work. What writes L or uses the shadow before the next sweep
-            // calls `quiet`, which waits for the queue's stream.
+            // calls `quiet`, which waits for the queue's stream; so does what uses the inverses, in `with_solver`.
             return unsafe { queue.stage_device(take, (v, weights), signed, blocks, matrices) };
         }
         let v = v.on_host()?;
@@ -180,6 +181,7 @@ impl<T: Real> ResidentFactor<T> {
         if let Err(Error::Device { .. }) = staged {
             // The contents of their memory are unknown, and a new queue may not have been initialized.
             (self.queue, self.take) = (None, None);
+            self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.forget();
         }
         staged
     }

@@ -6,6 +6,7 @@
 
 mod ahead;
 
+use ahead::Ahead;
 pub(super) use ahead::Matrices;
 
 use super::inverses::Inverses;
@@ -36,10 +37,10 @@ pub(super) struct Queue<T> {
     done: Event,
     /// After the copy on `before`.
     copied: Event,
-    /// The sweep that has been enqueued before its V was known to be valid, if there is one: the doubles of its records.
-    ahead: Option<usize>,
-    /// Whether the last V was valid and began in the first row block. Then the next sweep is enqueued ahead.
-    goes_ahead: bool,
+    /// The sweep that has been enqueued before its V was known to be valid, if there is one.
+    ahead: Option<Ahead>,
+    /// Whether the last V in device memory was valid and began in the first row block.
+    last_was_early: bool,
     /// All bits one, except during a modification.
     records: DeviceBuffer<f64>,
     saved_v: DeviceBuffer<f64>,
@@ -70,7 +71,7 @@ impl<T: Real> Queue<T> {
             done: Event::new(device)?,
             copied: Event::new(device)?,
             ahead: None,
-            goes_ahead: false,
+            last_was_early: false,
             records: DeviceBuffer::new(device, sizes.records)?,
             saved_v: DeviceBuffer::new(device, sizes.saved_v)?,
             flags: DeviceBuffer::new(device, sizes.flags)?,
@@ -107,15 +108,17 @@ impl<T: Real> Queue<T> {
         self.pivots.as_slice()
     }
 
-    /// Starts A ± V Vᵀ with the staged V, unless its sweep is already in flight. The result is written to `to`, which has the shape of L or is L itself.
+    /// Starts A ± V Vᵀ with the staged V, unless its sweep is already in flight. The result is written to `to`, which has the shape
+    /// of L or is L itself.
     ///
     /// # Errors
     /// [`Error::Device`], and whether a sweep had been enqueued by then. After an error nothing is in flight.
     ///
     /// # Safety
-    /// Earlier work has been waited for. Until this work has been, both matrices exist, nothing writes L, and nothing else uses
-    /// `to` or the inverses. After that, until the next call or the end of this queue, the matrix that becomes L exists, and
-    /// nothing writes it; it is the L of the next call if nothing broke down.
+    /// Earlier work has been waited for. If V was staged with [`Matrices`], L, the inverses and `to` are these, unless `to` is L.
+    /// Until this work has been waited for, both matrices exist, nothing writes L, and nothing else uses `to` or the inverses.
+    /// After that, until the next call or the end of this queue, the matrix that becomes L exists, and nothing writes it; it is
+    /// the L of the next call if nothing broke down.
     pub unsafe fn begin(
         &mut self,
         plan: &Plan,
@@ -157,9 +160,10 @@ impl<T: Real> Queue<T> {
         }
         // SAFETY: the caller guarantees L, `to` and the inverses; work after `done` uses neither V, tasks, pivots nor status.
         unsafe {
-            let used = match self.ahead.take() {
+            let elsewhere = target != Target::InPlace;
+            let used = match self.take_ahead(plan, l, to) {
                 Some(used) => used,
-                None => self.enqueue_sweeps(plan, (l, inverses), (target != Target::InPlace, to), written)?,
+                None => self.enqueue_sweeps(plan, (l, inverses), (elsewhere, to), false, written)?,
             };
             // Later work is for the next modification, and runs while the host reads the outcome of this one. A solve waits for the
             // inverses, and with them for the filling.
@@ -174,7 +178,7 @@ impl<T: Real> Queue<T> {
         }
     }
 
-    /// Enqueues the sweeps. Returns the number of doubles of records that they use.
+    /// Enqueues the sweeps, behind `copied` if V is being copied. Returns the number of doubles of records that they use.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -186,6 +190,7 @@ impl<T: Real> Queue<T> {
         plan: &Plan,
         (l, inverses): (&Dense<T>, &mut Inverses),
         (elsewhere, to): (bool, DeviceSlice<'_, T>),
+        copying: bool,
         written: &mut bool,
     ) -> Result<usize, Error> {
         let (source, stride, start) = (l.slice(), l.stride(), plan.start);
@@ -205,6 +210,9 @@ impl<T: Real> Queue<T> {
                 self.stream.copy(source.part(untouched.clone()), to.part(untouched))?;
             }
             self.v.send(&self.stream)?;
+            if copying {
+                self.stream.wait(&self.copied)?;
+            }
             let kernel = self.kernel();
             let mut used = 0;
             for first in (0..blocks.count()).step_by(SWEEPS_OF_LAUNCH) {

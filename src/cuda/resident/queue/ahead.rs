@@ -27,6 +27,15 @@ pub(in crate::cuda::resident) struct Matrices<'a, T> {
     pub new: DeviceSlice<'a, T>,
 }
 
+/// A sweep in flight.
+pub(super) struct Ahead {
+    /// The doubles of records that it uses.
+    used: usize,
+    /// The addresses of L and of the new L.
+    matrices: [u64; 2],
+    order: usize,
+}
+
 impl<T: Real> Queue<T> {
     /// As [`StagedV::stage_device`]. If V is likely to be valid, a sweep with all of its rows is enqueued behind the copy, so that
     /// the device need not wait for the host to read the outcome of the check. [`begin`](Self::begin) makes use of it.
@@ -40,25 +49,25 @@ impl<T: Real> Queue<T> {
     pub unsafe fn stage_device(
         &mut self,
         take: &mut Take<T>,
-        v: (&DeviceView<'_, T>, Weights<'_, T>),
+        (v, weights): (&DeviceView<'_, T>, Weights<'_, T>),
         signed: &mut Signed<T>,
         blocks: RankBlocks,
         matrices: Option<Matrices<'_, T>>,
     ) -> Result<Outline, Error> {
-        let ((v, weights), shape) = (v, v.0.shape());
+        let shape = v.shape();
         // SAFETY: the view's memory exists and is not written while it is borrowed; the caller guarantees the other.
-        let begun = unsafe { self.v.begin_device((&self.before, take), v, signed, blocks) };
-        let worth = self.goes_ahead && blocks.count() == 1 && (1..=AHEAD_UP_TO).contains(&shape.0);
-        let begun = match matrices.filter(|_| worth && begun.is_ok()) {
+        let copying = unsafe { self.v.begin_device((&self.before, take), v, signed, blocks) };
+        let likely = self.last_was_early && blocks.count() == 1 && (1..=AHEAD_UP_TO).contains(&shape.0);
+        let begun = match matrices.filter(|_| likely && copying.is_ok()) {
             // SAFETY: the caller guarantees the matrices.
             Some(matrices) => unsafe { self.begin_ahead(shape.0, matrices) },
-            None => begun,
+            None => Ok(()),
         };
-        self.before.synchronize().and(begun)?;
+        self.before.synchronize().and(copying).and(begun)?;
         let outline = StagedV::outline_of(take, shape, weights);
         let first = outline.as_ref().ok().and_then(|outline| outline.first_column::<T>(shape.0));
-        self.goes_ahead = first.is_some_and(|first| first < ROW_BLOCK);
-        if !self.goes_ahead {
+        self.last_was_early = first.is_some_and(|first| first < ROW_BLOCK);
+        if !self.last_was_early {
             self.cancel()?;
         }
         outline
@@ -73,12 +82,31 @@ impl<T: Real> Queue<T> {
     /// As [`stage_device`](Self::stage_device).
     unsafe fn begin_ahead(&mut self, order: usize, matrices: Matrices<'_, T>) -> Result<(), Error> {
         self.copied.record(&self.before)?;
-        self.stream.wait(&self.copied)?;
         let plan = Plan { rows: order, cols: order, start: 0, panel_cols: PANEL_COLS };
         let Matrices { l, inverses, new } = matrices;
+        let matrices = [l.slice().address(), new.address()];
+        // Nothing is lost by a failure: L is not written.
+        let written = &mut false;
         // SAFETY: the caller guarantees the matrices.
-        self.ahead = Some(unsafe { self.enqueue_sweeps(&plan, (l, inverses), (true, new), &mut false)? });
+        let used = unsafe { self.enqueue_sweeps(&plan, (l, inverses), (true, new), true, written)? };
+        self.ahead = Some(Ahead { used, matrices, order });
         Ok(())
+    }
+
+    /// The doubles of records of the sweep that has been enqueued ahead, if there is one.
+    pub(super) fn take_ahead(&mut self, plan: &Plan, l: &Dense<T>, to: DeviceSlice<'_, T>) -> Option<usize> {
+        let ahead = self.ahead.take()?;
+        debug_assert!(ahead.matrices == [l.slice().address(), to.address()], "of another factor");
+        debug_assert!(
+            ahead.order == plan.rows && plan.start == 0 && self.v.blocks.count() == 1,
+            "of another V"
+        );
+        Some(ahead.used)
+    }
+
+    /// Whether a sweep has been enqueued ahead that no modification has used.
+    pub fn is_ahead(&self) -> bool {
+        self.ahead.is_some()
     }
 
     /// Waits for a sweep that has been enqueued ahead and is not used. L and the inverses are as before.
@@ -86,7 +114,7 @@ impl<T: Real> Queue<T> {
     /// # Errors
     /// [`Error::Device`].
     pub fn cancel(&mut self) -> Result<(), Error> {
-        let Some(used) = self.ahead.take() else { return Ok(()) };
+        let Some(Ahead { used, .. }) = self.ahead.take() else { return Ok(()) };
         self.stream.synchronize()?;
         // SAFETY: the memory belongs to this queue, and nothing is in flight.
         unsafe { self.filled(used).reset(&self.stream) }
