@@ -92,7 +92,7 @@ type Factor = Cholesky<f64, Resident>;
 /// V is in device memory if the last argument is true.
 type Call = fn(&mut Factor, &Mat<f64>, bool);
 
-/// Calls `f` with V in host memory or in device memory.
+/// The value of an expression of V, which is in host memory or in device memory.
 macro_rules! with {
     ($there:expr, $v:expr, |$operand:ident| $call:expr) => {
         if $there {
@@ -118,31 +118,31 @@ const CALLS: [(&str, Call); 11] = [
     }),
     ("reserve", |f, _, _| f.reserve(2 * ORDER).unwrap()),
     ("a forgetting factor", |f, v, there| {
-        with!(there, v, |v| f.modify_scaled(0.5, v, &[1.0; 3])).unwrap();
+        with!(there, v, |w| f.modify_scaled(0.5, w, &[1.0; 3])).unwrap();
     }),
     ("a downdate that would succeed", |f, v, there| {
-        assert!(with!(there, v, |v| f.can_downdate(v)).unwrap());
+        assert!(with!(there, v, |w| f.can_downdate(w)).unwrap());
     }),
     ("a downdate that would fail", |f, v, there| {
         let far = Mat::from_fn(ORDER, 3, |i, j| 1e6 * v[(i, j)]);
-        assert!(!with!(there, &far, |v| f.can_downdate(v)).unwrap());
+        assert!(!with!(there, &far, |w| f.can_downdate(w)).unwrap());
     }),
     ("one wide rank block", |f, v, there| {
         let wide = Mat::from_fn(ORDER, 20, |i, j| v[(i, j % 3)] / (1 + j) as f64);
-        with!(there, &wide, |v| f.update(v)).unwrap();
+        with!(there, &wide, |w| f.update(w)).unwrap();
     }),
     ("rank blocks of both signs", |f, v, there| {
-        with!(there, v, |v| f.modify(v, &[1.0, -0.01, 1.0])).unwrap();
+        with!(there, v, |w| f.modify(w, &[1.0, -0.01, 1.0])).unwrap();
     }),
     ("submit and solve", |f, v, there| {
         let mut x = v.clone();
-        let (modified, solved) = with!(there, v, |v| f.submit(v, &[1.0; 3]).unwrap().solve_in_place(&mut x));
+        let (modified, solved) = with!(there, v, |w| f.submit(w, &[1.0; 3]).unwrap().solve_in_place(&mut x));
         modified.unwrap();
         solved.unwrap();
         let expected = f.solve(v).unwrap();
         assert!(bits(x.as_ref()) == bits(expected.as_ref()));
     }),
-    ("submit", |f, v, there| with!(there, v, |v| core::mem::forget(f.submit(v, &[0.5, 1.0, 0.25]).unwrap()))),
+    ("submit", |f, v, there| with!(there, v, |w| core::mem::forget(f.submit(w, &[0.5, 1.0, 0.25]).unwrap()))),
 ];
 
 /// After sweeps that have been used, and after one that has not been.
