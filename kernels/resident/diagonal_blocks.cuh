@@ -162,8 +162,8 @@ __device__ __forceinline__ void refine_p(const DiagonalPart& part, DiagonalShare
     __syncthreads();
 }
 
-// Copies -P between shared memory and its record. The stores are relaxed: they are the payload. The lanes of a warp store
-// 512 bytes in a row; scattered words would take longer than reading -P from shared memory.
+// Copies -P between shared memory and its record. The stores are relaxed: they are the payload. The lanes of a warp
+// store 512 bytes in a row; scattered words would take longer than reading -P from shared memory.
 template <bool FROM_RECORD>
 __device__ __forceinline__ void exchange_p(const MmaLane& at, double* record, double* p, const Peers* peers) {
 #pragma unroll
