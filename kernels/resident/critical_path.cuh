@@ -98,10 +98,6 @@ __device__ __forceinline__ void critical_path(const MmaLane& at, const Task<T>& 
     const int height = (int)min(sweep.n - begin, (long long)ROW_BLOCK);
     const T* const l = sweep.from + begin * (sweep.l_stride + 1);
     double* const inverse = sweep.inverse + begin * PANEL_COLS;
-    RowsInRegisters rows;
-    if (threadIdx.x == 0) task.wait_for_v();
-    __syncthreads();
-    task.load_v(at, rows_of_l.row, rows.v);
     const DiagonalTiles<T> tiles{staged, slots == 3, panels, height, l, sweep.l_stride, inverse};
     bool refined[ROW_BLOCK_PANELS] = {};
     const auto start = [&] {
@@ -115,6 +111,10 @@ __device__ __forceinline__ void critical_path(const MmaLane& at, const Task<T>& 
         start();
     };
     if (!sweep.flags_before) start();
+    RowsInRegisters rows;
+    if (threadIdx.x == 0) task.wait_for_v();
+    __syncthreads();
+    task.load_v(at, rows_of_l.row, rows.v);
     if (first == task.begin) {
         start_diagonal();
         copy_async_wait_all();
@@ -124,9 +124,9 @@ __device__ __forceinline__ void critical_path(const MmaLane& at, const Task<T>& 
     v_to_diagonal(at, rows_of_l, task, payloads, start_diagonal, rows, state);
     DiagonalShared& shared = *(DiagonalShared*)memory;
     store_v(at, shared.v + WARP_ROWS * at.warp * V_STRIDE, rows.v);
-    const double* const p = solve_panels(shared, tiles, sweep, first, state, refined);
+    const SolvedPanels solved = solve_panels(shared, tiles, sweep, first, state, refined);
     // Published late: an update task may wait for V at the beginning of the row block's own panels, but no task on the
     // critical path does.
     if (first > task.begin && first % task.range_panels == 0) task.publish_v(at, task.own_range());
-    publish_coefficients(shared, p, (BennettShared*)staged, sweep, first, panels);
+    publish_coefficients(shared, solved, (BennettShared*)staged, sweep, first, panels);
 }

@@ -8,7 +8,7 @@
 struct DiagonalShared {
     double v[ROW_BLOCK * V_STRIDE];  // V; after panels that were solved one by one without fallback, -P in its place
     double p[ROW_BLOCK_PANELS][PANEL_COLS * V_STRIDE];  // -P of both panels, or in p[0] that of the current one
-    Gram own[ROW_BLOCK_PANELS];                         // P^T P, likewise
+    Gram own[ROW_BLOCK_PANELS];                         // P^T P of each panel
     double g[RANK_BLOCK * V_STRIDE];  // a matrix (RANK_BLOCK x RANK_BLOCK)
     double gram[ROW_BLOCK_PANELS][RANK_BLOCK * V_STRIDE];  // G before each panel
 };
@@ -62,7 +62,7 @@ struct Fallback {
 
 // The Householder fallback of a panel: stores its reflectors to the record, and transforms V of the row block's rows
 // below by them.
-//     d       room for the diagonal block; the memory of P and G in `shared` is overwritten as well
+//     d       room for the diagonal block; p[0] and g of `shared` are overwritten as well
 //     l       the panel's diagonal entry, with `height` rows from there on
 //     v       V from the panel's first row on
 template <class T>
@@ -304,22 +304,29 @@ __device__ __forceinline__ bool solve_together(DiagonalShared& shared, const Dia
     return valid;
 }
 
-// Publishes the flags of a row block's panels. The release of a flag waits for all writes of the block. The next row
-// block cannot wait that long and polls the payload (payload.cuh).
+// Publishes the flags of a row block's panels, after a barrier of the block, and without one at its end. The release of
+// a flag waits for all writes of the block. The next row block cannot wait that long and polls the payload
+// (payload.cuh).
 template <class T>
-__device__ __forceinline__ void publish_panels(const Sweep<T>& sweep, int first, int panels) {
+__device__ __forceinline__ void publish_panels(const Sweep<T>& sweep, int first, int panels, int modes) {
     if (threadIdx.x < panels) {
         const int panel = first + threadIdx.x;
-        publish_panel(sweep, panel, P_PUBLISHED | (int)sweep.records[(long long)panel * RECORD + MODE_AT]);
+        publish_panel(sweep, panel, P_PUBLISHED | mode_of(modes, threadIdx.x));
     }
-    __syncthreads();
 }
+
+// What solve_panels returns.
+struct SolvedPanels {
+    const double* p;  // -P of the panels (row-major)
+    int modes;        // as mode_of takes them
+};
 
 // Solves the panels of a row block from panel `first` on, with V of its rows in shared memory: together, if they can
 // be, and one after the other if not. Publishes P or reflectors, the modes, and the panels' flags. `refined`: for each
-// panel, whether P needs refinement. Returns where -P of them is.
+// panel, whether P needs refinement. Does not end with a barrier: what has been written to shared memory is visible,
+// and the first threads may still be publishing.
 template <class T>
-__device__ __forceinline__ const double* solve_panels(DiagonalShared& shared, const DiagonalTiles<T>& tiles,
+__device__ __forceinline__ SolvedPanels solve_panels(DiagonalShared& shared, const DiagonalTiles<T>& tiles,
                                              const Sweep<T>& sweep, int first, const BasisState& before,
                                              const bool (&refined)[ROW_BLOCK_PANELS]) {
     static_assert(2 * RANK_BLOCK * RANK_BLOCK <= PANEL_COLS * V_STRIDE, "invert_root's rows lie where P does");
@@ -329,8 +336,8 @@ __device__ __forceinline__ const double* solve_panels(DiagonalShared& shared, co
     constexpr int ENTRIES = GramEntries::COUNT;
     const bool together = tiles.all && !(refined[0] || refined[1]);
     if (together && solve_together(shared, tiles, sweep, first, before)) {
-        publish_panels(sweep, first, tiles.panels);
-        return shared.p[0];
+        publish_panels(sweep, first, tiles.panels, 0);
+        return {shared.p[0], 0};
     }
     __syncthreads();  // V is in shared memory
     const bool one_panel = sweep.n <= PANEL_COLS;
@@ -341,6 +348,7 @@ __device__ __forceinline__ const double* solve_panels(DiagonalShared& shared, co
 #pragma unroll
     for (int e = 0; e < ENTRIES; ++e) total[e] = before.gram[e];
     bool used = before.used != 0.0;
+    int modes = 0;
 #pragma unroll 1
     for (int j = 0; j < tiles.panels; ++j) {
         double* const v = shared.v + j * PANEL_COLS * V_STRIDE;
@@ -366,7 +374,7 @@ __device__ __forceinline__ const double* solve_panels(DiagonalShared& shared, co
             // Stored before it is known to be valid, and stored again if it is not. Readers of the payload use it at
             // once, and go back to the V from before if the mode says so.
             exchange_p<false>(at, record, shared.p[0], sweep.peers);
-            if (at.warp < Gram::USED_WARPS) shared.own[0].syrk(at, at.warp, shared.p[0]);
+            if (at.warp < Gram::USED_WARPS) shared.own[j].syrk(at, at.warp, shared.p[0]);
             if (below) {
                 const double* const tile = tiles.get(1);
 #pragma unroll
@@ -379,7 +387,7 @@ __device__ __forceinline__ const double* solve_panels(DiagonalShared& shared, co
             GramValues magnitudes;
 #pragma unroll
             for (int e = 0; e < ENTRIES; ++e) {
-                entry[e] = shared.own[0].sum(own.shared(e));
+                entry[e] = shared.own[j].sum(own.shared(e));
                 shared.gram[j][own.shared(e)] = total[e];
                 publish_word(sweep.peers, record + own.in_record(e), total[e] + entry[e]);
                 magnitudes[e] = fabs(total[e] + entry[e]);
@@ -427,26 +435,26 @@ __device__ __forceinline__ const double* solve_panels(DiagonalShared& shared, co
             for (int e = 0; e < ENTRIES; ++e) publish_word(sweep.peers, record + own.in_record(e), total[e]);
             __syncthreads();
         }
+        modes |= mode << MODE_BITS * j;
         if (threadIdx.x == 0) publish_mode(sweep.peers, record, mode, used, mode | (together ? PUBLISHED_AGAIN : 0));
         __syncthreads();
     }
-    publish_panels(sweep, first, tiles.panels);
-    return shared.v;
+    publish_panels(sweep, first, tiles.panels, modes);
+    return {shared.v, modes};
 }
 
-// Computes N and M - 1 of a row block's panels from their -P (row-major), a warp for each sixteen columns, and
-// publishes them.
+// Computes N and M - 1 of a row block's panels, a warp for each sixteen columns, and publishes them.
 template <class T>
-__device__ __forceinline__ void publish_coefficients(const DiagonalShared& shared, const double* p,
+__device__ __forceinline__ void publish_coefficients(const DiagonalShared& shared, const SolvedPanels& solved,
                                                      BennettShared* bennett, const Sweep<T>& sweep, int first,
                                                      int panels) {
     const int warp = threadIdx.x / 32, own = warp / COEFFICIENT_WARPS, part = warp % COEFFICIENT_WARPS,
               panel = first + own;
-    const int mode = own < panels ? panel_flag(sweep, panel) & (REBASED | FALLBACK) : FALLBACK;
+    const int mode = own < panels ? mode_of(solved.modes, own) : FALLBACK;
     if (!(mode & FALLBACK) && (long long)panel * PANEL_COLS + part * BENNETT_COLS < sweep.n)
-        bennett_coefficients(bennett[warp], sweep, panel, part, p + own * PANEL_COLS * V_STRIDE, shared.gram[own]);
+        bennett_coefficients(bennett[warp], BennettPanel<T>(sweep, panel), part, solved.p + own * PANEL_COLS * V_STRIDE,
+                             shared.gram[own], shared.own[own]);
     __syncthreads();
     if (threadIdx.x % (COEFFICIENT_WARPS * 32) == 0 && own < panels)
         publish_panel(sweep, panel, COEFFICIENTS_PUBLISHED | mode);
-    __syncthreads();
 }

@@ -49,10 +49,16 @@ constexpr int RECORD = DIAGONAL_AT + PANEL_COLS * (PANEL_COLS + 1) / 2;
 
 // Bits of a panel's mode: V was expressed in a new basis before the panel; the panel takes the Householder fallback.
 constexpr int REBASED = 1, FALLBACK = 2;
+constexpr int MODE_BITS = 2;  // of them
 // A bit of the published mode: the payload has been published more than once.
 constexpr int PUBLISHED_AGAIN = 4;
 // Bits of a panel's flag besides its mode: -P, or the reflectors, are published; N and M are published as well.
 constexpr int P_PUBLISHED = 4, COEFFICIENTS_PUBLISHED = 8;
+
+// The mode of one of a row block's panels, of which `modes` has MODE_BITS each.
+__device__ __forceinline__ int mode_of(int modes, int panel) {
+    return modes >> MODE_BITS * panel & (REBASED | FALLBACK);
+}
 
 // By one thread, after a barrier of its block: all that the block has written so far is visible to readers that find
 // the flag, on all devices.

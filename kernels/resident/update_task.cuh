@@ -76,12 +76,14 @@ __device__ __forceinline__ void update(const MmaLane& at, const Task<T>& task,
         const double mode = IS_DISTRIBUTED && records.there <= panel ? 0.0 : own[MODE_AT];
         // All threads have finished the previous panel, whose slot is free.
         const auto halfway = [&] {
-            if (slots > 1) {
+            if (slots > 1 && panel + 1 < end) {
                 const int here = records.asked;
                 records.ask(at, panel, false);
                 records.there = here;
             }
         };
+        // The warp's rows are above the row block's last diagonal block: they have no L there, and V is not used again.
+        if (rows_of_l.first(at) + WARP_ROWS <= column) break;
         bool fallback = false;
         if (mode != 0.0) {
             if ((int)mode & REBASED)
