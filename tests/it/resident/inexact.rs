@@ -9,7 +9,7 @@ use cholupdate::cuda::Resident;
 
 /// Errors of roots and of reciprocals, in units in the last place: twice what arithmetic.cuh promises for roots, and the
 /// promised error for reciprocals. With reciprocals wrong by four the contract is exceeded, 121 u where it allows 82 u: each of
-/// the sixteen steps of `gauss_eliminate` is then wrong by eight roundings.
+/// the sixteen steps of an elimination is then wrong by eight roundings.
 const ULPS: (u32, u32) = (4, 2);
 
 fn any_problem<T: Real>(engine: &Resident, seed: u64, observed: &mut Observed) {

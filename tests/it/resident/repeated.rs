@@ -19,6 +19,24 @@ fn a_result_is_the_same_every_time() {
     }
 }
 
+/// A V of few columns is filled up with columns of zeros, which the eliminations of the coefficients leave out.
+#[test]
+fn columns_of_zeros_change_no_bit() {
+    let Some((_turn, engine)) = resident() else { return };
+    for (k, width) in [(1, 16), (4, 16), (5, 16), (13, 16), (17, 32), (20, 32), (31, 32)] {
+        for kind in [Kind::Up, Kind::Down] {
+            let problem = Problem::<f64>::feasible(ORDER, k, kind, 0.3, 11);
+            let (new, _) = problem.modified(&engine).unwrap();
+            let v = Mat::from_fn(ORDER, width, |i, r| if r < k { problem.v[(i, r)] } else { 0.0 });
+            let weights: Vec<_> = (0..width).map(|r| problem.weights[r.min(k - 1)]).collect();
+            let mut factor = Cholesky::from_factor_in(&problem.l, engine.clone()).unwrap();
+            factor.modify(&v, &weights).unwrap();
+            let padded = factor.to_factor().unwrap();
+            assert_eq!(bits(padded.as_ref()), bits(new.as_ref()), "{k} columns, {kind:?}");
+        }
+    }
+}
+
 /// The engine's state between calls has no effect: each step of a loop gives the same factor as a new engine that begins with
 /// this step.
 #[test]
