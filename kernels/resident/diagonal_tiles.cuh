@@ -19,7 +19,7 @@ struct DiagonalTiles {
     const double* inverse;  // of its first diagonal block
 
     // Begins to copy a tile whose columns begin at multiples of 16 bytes; rows from `rows` on become zeros. `triangle`:
-    // 16 x 16 blocks above the diagonal are not needed. As copy_tile, which would take 20 more registers in sweep.cu.
+    // 16 x 16 blocks above the diagonal are not needed, and not copied.
     template <class S>
     __device__ __forceinline__ static void copy(double* slot, const S* from, long long stride, int rows,
                                                 bool triangle = false) {
@@ -92,8 +92,7 @@ struct DiagonalPart {
         return *(double (*)[4])(c + 4 * t);
     }
 
-    // C <- C + A B for `steps` sixteens of the sum. (A a tile, B row-major) As gemm_16x8x16, which would take 20 more
-    // registers in sweep.cu.
+    // C <- C + A B for `steps` sixteens of the sum. (A a tile, B row-major) A is loaded once for all columns.
     template <class S>
     __device__ __forceinline__ void gemm(const S* a, const double* b, int steps, Entries& c) const {
         a += at.q * tile_stride<1, S>() + row + at.row;
