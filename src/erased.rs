@@ -82,6 +82,10 @@ impl<T: Element> Swept<T> for AnyStorage<T> {
         (**self).pivot(column)
     }
 
+    fn write_pivots(&self, to: &mut [f64]) {
+        (**self).write_pivots(to);
+    }
+
     fn row_norm(&self) -> Result<f64, Error> {
         (**self).row_norm()
     }
@@ -96,6 +100,14 @@ impl<T: Element> Swept<T> for AnyStorage<T> {
 
     fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
         (**self).stage(v)
+    }
+
+    fn stage_lent(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T::Part>) -> Result<Outline, Error> {
+        (**self).stage_lent(v, weights)
+    }
+
+    fn withdraw(&mut self) {
+        (**self).withdraw();
     }
 
     fn sweep(&mut self, outline: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {

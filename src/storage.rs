@@ -9,7 +9,7 @@ use crate::structure::{Border, BorderThere, ColumnsAsV, Parts, Rearrangement};
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
-use cholupdate_kernels::number::Number;
+use cholupdate_kernels::number::{Float, Number};
 use core::any::Any;
 use core::fmt;
 use core::ops::Range;
@@ -120,8 +120,8 @@ impl Traits {
 
 /// L and a sweep over it: what a modification needs. Also implemented for an L in the caller's memory.
 ///
-/// Of other code only the failure contract (`guarded/`) calls `stage`, `sweep`, `wait` and `commit`, in this order, and
-/// `modify_directly`.
+/// Of other code only the failure contract (`guarded/`) calls `stage`, `sweep`, `wait` and `commit`, in this order, or
+/// `withdraw` after `stage`, and `modify_directly`.
 pub trait Swept<T: Element> {
     /// What the sweeps can do.
     fn traits(&self) -> Traits;
@@ -131,6 +131,11 @@ pub trait Swept<T: Element> {
 
     /// A diagonal entry of L, which is real.
     fn pivot(&self, column: usize) -> T::Part;
+
+    /// Writes the diagonal of L. (n)
+    fn write_pivots(&self, to: &mut [f64]) {
+        to.iter_mut().enumerate().for_each(|(column, to)| *to = self.pivot(column).to_f64());
+    }
 
     /// The largest 2-norm of a row of L.
     ///
@@ -157,6 +162,18 @@ pub trait Swept<T: Element> {
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`; `Device`.
     fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error>;
+
+    /// The same for V and w as the caller gives them, where V is not written until [`wait`](Self::wait) or
+    /// [`withdraw`](Self::withdraw) has returned. The sweep may read it where it is.
+    ///
+    /// # Errors
+    /// As [`stage`](Self::stage).
+    fn stage_lent(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T::Part>) -> Result<Outline, Error> {
+        self.stage(&Staged::Given(v, weights))
+    }
+
+    /// Ensures that nothing reads the V that was staged last, with which no sweep starts.
+    fn withdraw(&mut self) {}
 
     /// Starts [L V] → [L' V'] over a range of columns of L and all rows from the first of these columns on, with the V that was
     /// staged last. `outline` is the outline of that V. The rows of V before the range are zero. If the columns end before the

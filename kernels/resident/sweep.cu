@@ -159,7 +159,8 @@ constexpr int LAUNCH_BYTES = sizeof(Argument), AT_FROM = OFFSET(Argument, sweep.
               AT_FLAGS_BEFORE = OFFSET(Argument, sweep.flags_before),
               AT_PEERS = OFFSET(Argument, sweep.peers), AT_N = OFFSET(Argument, sweep.n),
               AT_FIRST_COLUMN = OFFSET(Argument, sweep.first_column), AT_SIGN = OFFSET(Argument, sweep.sign),
-              AT_PLUS = OFFSET(Argument, plus), AT_RANGE_PANELS = OFFSET(Argument, range_panels),
+              AT_PLUS = OFFSET(Argument, plus), AT_LAST_PLUS = OFFSET(Argument, last_plus),
+              AT_FIRST_MINUS = OFFSET(Argument, first_minus), AT_RANGE_PANELS = OFFSET(Argument, range_panels),
               AT_V_SLOTS = OFFSET(Argument, v_slots),
               AT_TASKS = OFFSET(Argument, tasks);
 
@@ -168,7 +169,7 @@ EXPORT_LAYOUT(SWEEP, PANEL_COLS, RANK_BLOCK, ROW_BLOCK_PANELS, THREADS, STAGED, 
               KIND_UPDATE, RANGE_SHIFT, RANK_BLOCK_SHIFT, KIND_SHIFT, MAX_RANK_BLOCKS, MAX_ROW_BLOCKS,
               MAX_RANGES, COMMON_FLAGS, FLAGS_PER_PANEL, FLAGS_PER_RANGE, LAUNCH_BYTES, AT_FROM, AT_TO,
               AT_L_STRIDE, AT_V, AT_V_STRIDE, AT_INVERSE, AT_REFINE, AT_RECORDS, AT_PIVOTS, AT_STATUS,
-              AT_SAVED_V, AT_FLAGS, AT_FLAGS_BEFORE, AT_N, AT_FIRST_COLUMN, AT_SIGN, AT_PLUS, AT_RANGE_PANELS,
+              AT_SAVED_V, AT_FLAGS, AT_FLAGS_BEFORE, AT_N, AT_FIRST_COLUMN, AT_SIGN, AT_PLUS, AT_LAST_PLUS, AT_FIRST_MINUS, AT_RANGE_PANELS,
               AT_V_SLOTS, AT_TASKS, AT_PEERS, MAX_PEERS, PEERS_BYTES)
 
 EXPORT_THRESHOLDS(SWEEP, MAX_GRAM_PLUS, MAX_GRAM_MINUS, MAX_GRAM_PLUS_ONE_PANEL, MAX_GRAM_MINUS_ONE_PANEL,

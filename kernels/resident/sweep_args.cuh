@@ -47,11 +47,14 @@ struct Sweep {
 };
 
 // The argument of the kernel: its sweeps over the same L, one after the other. The first `plus` of them have a plus
-// sign, the others a minus sign. `sweep` describes the first; the memory of the others follows its own, in order.
+// sign, the others a minus sign; it is negative where an earlier launch has had the first of those. `sweep` describes the first; the memory of the others follows its own, in order.
 template <class T>
 struct Launch {
     Sweep<T> sweep;
     int plus;
+    // Columns of the last rank block with a plus sign and of the first with a minus sign; all others are full. The columns
+    // that a rank block lacks are zeros, and not read.
+    int last_plus, first_minus;
     int range_panels;       // panels of a panel range, even
     int v_slots;            // for V of a row block at the beginning of panel ranges
     const unsigned* tasks;  // words of task.cuh, in the order in which thread blocks take them

@@ -31,6 +31,7 @@ struct Task {
     unsigned kind;
     int begin, end;  // the panels that the task goes through, without those of its diagonal blocks
     int range_panels, v_slots;
+    int v_columns;  // of the rank block; further columns are zeros
 
     __device__ __forceinline__ Task(const Launch<T>& launch, unsigned word, const Peers* peers)
         : sweep(launch.sweep),
@@ -43,6 +44,9 @@ struct Task {
         const int rank_block = word >> RANK_BLOCK_SHIFT & ((1 << RANK_BLOCK_BITS) - 1);
         const int flags = flags_of_sweep(panels(), row_blocks(), ranges());
         const bool plus = rank_block < launch.plus;
+        v_columns = rank_block + 1 == launch.plus ? launch.last_plus
+                    : rank_block == launch.plus   ? launch.first_minus
+                                                  : RANK_BLOCK;
         sweep.v += rank_block * RANK_BLOCK * sweep.v_stride;
         sweep.saved_v += rank_block * v_slots * row_blocks() * (long long)(ROW_BLOCK * RANK_BLOCK);
         sweep.records += (long long)rank_block * panels() * RECORD;
@@ -95,14 +99,17 @@ struct Task {
     }
 
     // Loads V of the thread's rows, the first of which is `row`, at the beginning of the task: from V itself at panel
-    // 0, otherwise from the copy that another task has saved, for which one thread has waited.
+    // 0, otherwise from the copy that another task has saved, for which one thread has waited. What is not finite is loaded
+    // as zero: the host refuses that V, and finds out while the sweep runs.
     __device__ __forceinline__ void load_v(const MmaLane& at, long long row, VRows& v) const {
         if (begin == 0) {
 #pragma unroll
             for (int e = 0; e < 4 * V_EIGHTS; ++e) {
                 const long long i = row + e % 4 / 2;
-                const T* const entry = sweep.v + at.column(e / 4, e % 2) * sweep.v_stride + i;
-                v[e / 4][e % 4] = i < sweep.n ? (double)*entry : 0.0;
+                const int column = at.column(e / 4, e % 2);
+                const double entry =
+                    column < v_columns && i < sweep.n ? (double)sweep.v[column * sweep.v_stride + i] : 0.0;
+                v[e / 4][e % 4] = entry - entry == 0.0 ? entry : 0.0;
             }
             return;
         }

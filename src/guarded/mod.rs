@@ -161,7 +161,7 @@ impl<T: Element, F: Swept<T>> Guarded<T, F> {
     ) -> Result<Modification, Error> {
         self.ready_for(v, weights)?;
         v.read_from(self.factor.traits().memory, |v| {
-            self.modify_at_once(Source::V(v, weights), |factor| factor.stage(&Staged::Given(v, weights)))
+            self.modify_at_once(Source::V(v, weights), |factor| factor.stage_lent(v, weights))
         })
     }
 
@@ -222,7 +222,22 @@ impl<T: Element, F: Swept<T>> Guarded<T, F> {
             return Ok(None);
         }
         let outline = stage(&mut self.factor)?;
-        let row_norm = self.row_norm_after(&outline)?;
+        let begun = self.begin_staged(source, &outline, stage);
+        if !matches!(begun, Ok(Some(_))) {
+            self.factor.withdraw();
+        }
+        begun
+    }
+
+    /// The same for a V that has been staged.
+    #[inline(always)]
+    fn begin_staged(
+        &mut self,
+        source: Source<'_, T>,
+        outline: &Outline,
+        stage: impl Fn(&mut F) -> Result<Outline, Error>,
+    ) -> Result<Option<Started>, Error> {
+        let row_norm = self.row_norm_after(outline)?;
         let Some(start) = outline.first_column::<T>(self.order()) else { return Ok(None) };
         if outline.minus > 0 {
             self.regular()?;
@@ -230,19 +245,19 @@ impl<T: Element, F: Swept<T>> Guarded<T, F> {
         let columns = start..self.order();
         let mut target = self.target(outline.minus > 0)?;
         if target == Target::Discard {
-            let run = self.dry(&outline, columns.clone());
+            let run = self.dry(outline, columns.clone());
             if run.is_err() {
-                self.expect(source, &outline);
+                self.expect(source, outline);
             }
             run?;
             stage(&mut self.factor)?;
             target = Target::InPlace;
         }
         self.poisoned = target == Target::InPlace;
-        let started = self.factor.sweep(&outline, columns, target);
+        let started = self.factor.sweep(outline, columns, target);
         self.unpoison_unless(target, &started);
         // Done while the sweep is in flight, if it is. After a breakdown the modification may be repeated.
-        self.expect(source, &outline);
+        self.expect(source, outline);
         started?;
         Ok(Some(Started { target, start, row_norm }))
     }
@@ -262,7 +277,7 @@ impl<T: Element, F: Swept<T>> Guarded<T, F> {
             self.factor.commit(start);
         }
         self.row_norm = row_norm;
-        self.history.note(|column| self.factor.pivot(column));
+        self.history.note(|to| self.factor.write_pivots(to));
         if self.singular.is_some() {
             self.singular = (0..self.order()).find(|&j| self.factor.pivot(j) == T::Part::ZERO);
         }
@@ -272,7 +287,7 @@ impl<T: Element, F: Swept<T>> Guarded<T, F> {
     /// Records that the expected modification has been made by other means, and the new bound on the rows of L.
     pub fn note(&mut self, row_norm: f64) {
         self.row_norm = row_norm;
-        self.history.note(|column| self.factor.pivot(column));
+        self.history.note(|to| self.factor.write_pivots(to));
     }
 
     /// Records that a submitted modification has been made, with this report.
@@ -286,7 +301,7 @@ impl<T: Element, F: Swept<T>> Guarded<T, F> {
         let Source::V(v, weights) = source else { return self.history.expect_none() };
         let seen = v.host().map(|v| (v, weights));
         let added = if outline.minus > 0 { outline.row_norm * outline.row_norm } else { 0.0 };
-        self.history.expect(seen, outline.rank(), added, |column| self.factor.pivot(column));
+        self.history.expect(seen, outline.rank(), added, |to| self.factor.write_pivots(to));
     }
 
     /// Waits for the modification in flight.

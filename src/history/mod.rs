@@ -111,14 +111,14 @@ impl History {
 
     /// Records that a modification of this rank by V (n × k) is in flight. `seen` are V and w if the host reads them; they are
     /// finite. `added` is an upper bound of the squared norms of rows of the columns with a plus sign, if there are columns
-    /// with a minus sign.
+    /// with a minus sign. `pivots` writes those of L.
     #[inline]
     pub fn expect<T: Number>(
         &mut self,
         seen: Option<(MatRef<'_, T>, Weights<'_, T::Part>)>,
         rank: usize,
         added: f64,
-        pivot: impl Fn(usize) -> T::Part,
+        pivots: impl FnOnce(&mut [f64]),
     ) {
         self.record();
         self.expected = Some(unit(rank));
@@ -126,21 +126,21 @@ impl History {
             (Known::Diagonal(rows), Some((v, weights))) => rows.expect(v, weights),
             (Known::Diagonal(rows), None) => {
                 let mut errors = Pivots::of_rows(rows);
-                errors.expect(pivot, added);
+                errors.expect(pivots, added);
                 self.known = Known::Pivots(errors);
             }
-            (Known::Pivots(errors), _) => errors.expect(pivot, added),
+            (Known::Pivots(errors), _) => errors.expect(pivots, added),
             (Known::Nothing, _) => {}
         }
     }
 
-    /// Records that the expected modification has succeeded, with these pivots.
+    /// Records that the expected modification has succeeded. `pivots` writes those of the new L.
     #[inline]
-    pub fn note<R: Float>(&mut self, pivot: impl Fn(usize) -> R) {
+    pub fn note(&mut self, pivots: impl FnOnce(&mut [f64])) {
         let Some(unit) = self.expected.take() else { return };
         self.modifications = self.modifications.saturating_add(1);
         if let Known::Pivots(errors) = &mut self.known {
-            errors.has_come_to(pivot);
+            errors.has_come_to(pivots);
         }
         self.unrecorded = Some(unit);
     }

@@ -12,7 +12,6 @@
 
 use super::rows::Rows;
 use super::{remove, replace, shift};
-use cholupdate_kernels::number::Float;
 use core::ops::Range;
 
 #[derive(Clone, Debug)]
@@ -67,16 +66,16 @@ impl Pivots {
         }
     }
 
-    pub fn expect<R: Float>(&mut self, pivot: impl Fn(usize) -> R, added: f64) {
-        self.before.clear();
-        self.before.extend((0..self.squares.len()).map(|column| pivot(column).to_f64()));
+    pub fn expect(&mut self, pivots: impl FnOnce(&mut [f64]), added: f64) {
+        self.before.resize(self.squares.len(), 0.0);
+        pivots(&mut self.before);
         self.added = added;
     }
 
     /// The expected modification has been made, with these pivots. `note` follows.
-    pub fn has_come_to<R: Float>(&mut self, pivot: impl Fn(usize) -> R) {
-        self.after.clear();
-        self.after.extend((0..self.squares.len()).map(|column| pivot(column).to_f64()));
+    pub fn has_come_to(&mut self, pivots: impl FnOnce(&mut [f64])) {
+        self.after.resize(self.squares.len(), 0.0);
+        pivots(&mut self.after);
     }
 
     /// Records it.

@@ -53,6 +53,20 @@ impl RankBlocks {
         (r < columns).then_some(first + r)
     }
 
+    /// The number of columns of V in a block. Only the last block with a plus sign and the first one with a minus sign may have
+    /// fewer than the width.
+    #[cfg(any(feature = "cuda", test))]
+    pub fn columns_of(&self, block: usize) -> usize {
+        let after_plus = self.count_plus();
+        if block + 1 == after_plus {
+            self.plus - block * self.width
+        } else if block == after_plus {
+            self.columns_of_first_minus()
+        } else {
+            self.width
+        }
+    }
+
     /// The place of a column of the signed V in the blocks.
     #[cfg(any(feature = "cuda", test))]
     pub fn place_of(&self, column: usize) -> usize {
@@ -109,6 +123,11 @@ mod tests {
                         assert_eq!(blocks.is_minus(place / width), column >= plus);
                         found.push(column);
                     }
+                }
+                for block in 0..blocks.count() {
+                    let places = block * width..(block + 1) * width;
+                    let there = places.filter(|&place| blocks.column_at(place).is_some()).count();
+                    assert_eq!(blocks.columns_of(block), there);
                 }
                 found.sort_unstable();
                 assert_eq!(found, (0..plus + minus).collect::<Vec<_>>());

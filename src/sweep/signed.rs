@@ -201,6 +201,14 @@ impl<R: Float> Signed<R> {
         &self.places
     }
 
+    /// Whether the blocks have these columns of V in their order, each with the factor 1.
+    #[cfg(feature = "cuda")]
+    pub fn are_as_given(&self, blocks: &RankBlocks, columns: usize) -> bool {
+        let is_as_given =
+            |(at, &(r, scale)): (usize, &(usize, R))| blocks.place_of(at) == r && scale == R::ONE;
+        self.sources.len() == columns && self.sources.iter().enumerate().all(is_as_given)
+    }
+
     /// Writes `rows` of V diag(√|w|) in its blocks, with columns `stride` apart. Columns of zeros are not written.
     pub fn pack<T: Number<Part = R>>(
         &mut self,

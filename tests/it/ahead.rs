@@ -7,7 +7,7 @@ use crate::support::cuda::{device, resident};
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::bits;
 use cholupdate::cuda::{DeviceMatrix, Resident};
-use cholupdate::faer::Mat;
+use cholupdate::faer::{Mat, Scale};
 use cholupdate::{Cholesky, Error, Modification};
 
 const ORDER: usize = 64 * 4 + 37;
@@ -176,6 +176,28 @@ fn any_call_may_come_next() {
     let on_device = DeviceMatrix::from_host(&device().unwrap(), &problem.v).unwrap();
     core::mem::forget(both.there.submit(&on_device, &[1.0; 3]).unwrap());
     drop(both);
+}
+
+/// Unlike [`Cholesky::update`], which waits for the sweep, `submit` has copied V when it returns.
+#[test]
+fn a_submitted_v_may_be_overwritten() {
+    let Some((_turn, engine)) = resident() else { return };
+    let problem = Problem::<f64>::feasible(ORDER, 3, Kind::Up, 0.3, 75);
+    let tenfold = Mat::from_fn(ORDER, ORDER, |i, j| if i == j { 10.0 } else { 0.0 });
+    let other = Cholesky::from_factor_in(&tenfold, engine.clone()).unwrap();
+    let mut both = Both::new(&problem, &engine);
+    for weight in [1.0, 0.25] {
+        for _ in 0..2 {
+            both.modify(&problem.v, weight).unwrap();
+        }
+        let mut v = DeviceMatrix::from_host(&device().unwrap(), &problem.v).unwrap();
+        let pending = both.there.submit(&v, &[weight; 3]).unwrap();
+        other.solve_in_place(&mut v).unwrap();
+        pending.wait().unwrap();
+        both.here.modify(&problem.v, &[weight; 3]).unwrap();
+        both.are_equal();
+        assert!((v.to_host().unwrap() * Scale(100.0) - &problem.v).norm_max() < 1e-14);
+    }
 }
 
 /// V that is valid, and refused because of L: the sweep is in flight when the call returns.

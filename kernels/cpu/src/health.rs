@@ -58,23 +58,31 @@ impl<T: Float> Health<T> {
     pub fn record(&mut self, old: &[T], new: &[T]) {
         debug_assert_eq!(old.len(), new.len());
         self.any = self.any || old.iter().any(|&old| old != T::ZERO);
-        for (old, new) in old.chunks(LANES).zip(new.chunks(LANES)) {
-            // In copies of its own: a masked store into `self` takes long on some machines.
-            let (mut least, mut products) = (self.least, self.products);
-            let mut within = true;
-            for (at, (&old, &new)) in old.iter().zip(new).enumerate() {
-                let ratio = new / old;
-                least[at] = if ratio < least[at] { ratio } else { least[at] };
-                products[at] *= ratio.to_f64();
-                // One logarithm serves many columns, as long as the product of all products is within range.
-                within &= products[at] > 1e-37 && products[at] < 1e37;
-            }
-            self.least = least;
-            if within {
-                self.products = products;
-            } else {
-                self.take_logarithms(old, new);
-            }
+        let ((full, rest), (new_full, new_rest)) = (old.as_chunks::<LANES>(), new.as_chunks::<LANES>());
+        full.iter().zip(new_full).for_each(|(old, new)| self.record_some(old, new));
+        if !rest.is_empty() {
+            self.record_some(rest, new_rest);
+        }
+    }
+
+    /// Records at most [`LANES`] columns. The compiler makes vector instructions of it where it sees that there are as many.
+    #[inline(always)]
+    fn record_some(&mut self, old: &[T], new: &[T]) {
+        // In copies of its own: a masked store into `self` takes long on some machines.
+        let (mut least, mut products) = (self.least, self.products);
+        let mut within = true;
+        for (at, (&old, &new)) in old.iter().zip(new).enumerate() {
+            let ratio = new / old;
+            least[at] = if ratio < least[at] { ratio } else { least[at] };
+            products[at] *= ratio.to_f64();
+            // One logarithm serves many columns, as long as the product of all products is within range.
+            within &= products[at] > 1e-37 && products[at] < 1e37;
+        }
+        self.least = least;
+        if within {
+            self.products = products;
+        } else {
+            self.take_logarithms(old, new);
         }
     }
 

@@ -241,7 +241,8 @@ impl<T: Real> DeviceQueue<T> {
             n: rows - start,
             number: start,
             count: schedule.sweeps(),
-            plus: blocks.count_plus().saturating_sub(first),
+            blocks,
+            first,
             peers: Some(peers),
         })
     }

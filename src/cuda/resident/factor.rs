@@ -3,13 +3,12 @@
 use super::device_border::DeviceBorder;
 use super::inverses::Inverses;
 use super::products::Products;
-use super::queue::{Matrices, Queue};
+use super::queue::{Queue, When};
 use super::rearrange::Rearranger;
 use super::sizes::{PANEL_COLS, ROW_BLOCK};
 use super::take::Take;
 use super::triangle::DerivedMatrix;
 use super::triangular_solver::TriangularSolver;
-use super::v::rank_blocks;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::matrix::{DeviceMatrix, DeviceView};
@@ -18,7 +17,6 @@ use crate::cuda::operands::{MEMORY, on_device};
 use crate::cuda::stream::Stream;
 use crate::error::{Error, other};
 use crate::host::squares::row_norm;
-use crate::host::threads::Threads;
 use crate::operand::{Operand, OperandMut};
 use crate::real::Real;
 use crate::report::Modification;
@@ -26,11 +24,11 @@ use crate::storage::{Edit, Op, Room, Safeguard, Side, Solved, Staged, Storage, S
 use crate::structure::{BorderThere, Parts};
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;
-use crate::sweep::rank_blocks::RankBlocks;
 use crate::sweep::signed::Signed;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use cholupdate_kernels::health::Health;
+use core::mem;
 use core::ops::Range;
 use faer::{Mat, MatMut};
 use std::sync::{Mutex, PoisonError};
@@ -44,11 +42,13 @@ pub struct ResidentFactor<T> {
     pub(super) shadow: Option<DeviceBuffer<T>>,
     /// The diagonal of L, in host memory.
     pub(super) diagonal: Vec<T>,
-    signed: Signed<T>,
+    /// Memory for that of the new L.
+    new_diagonal: Vec<T>,
+    pub(super) signed: Signed<T>,
     /// Whether the device has the memory for wide rank blocks, once that has been queried.
-    room_for_wide: Option<bool>,
+    pub(super) room_for_wide: Option<bool>,
     /// For a V that is already on the device.
-    take: Option<Take<T>>,
+    pub(super) take: Option<Take<T>>,
     /// The sweep in flight: its target and its first column.
     pub(super) flight: Option<(Target, usize)>,
     pub(super) solving: Mutex<(Inverses, TriangularSolver<T>)>,
@@ -83,6 +83,7 @@ impl<T: Real> ResidentFactor<T> {
             l,
             shadow: None,
             diagonal,
+            new_diagonal: Vec::new(),
             signed: Signed::default(),
             room_for_wide: None,
             take: None,
@@ -111,80 +112,6 @@ impl<T: Real> ResidentFactor<T> {
         let buffer = unsafe { matrix.make(&self.device, (self.l.slice(), self.l.stride()), order)? };
         Ok(DeviceMatrix::of(&self.device, buffer, (order, order)))
     }
-
-    /// The queue of a modification, with room for these rank blocks.
-    fn ready<'a>(
-        queue: &'a mut Option<Queue<T>>,
-        (device, capacity): (&Device, usize),
-        blocks: RankBlocks,
-    ) -> Result<&'a mut Queue<T>, Error> {
-        Ok(match queue.take() {
-            Some(fitting) if fitting.fits(capacity, blocks) => {
-                let fitting = queue.insert(fitting);
-                fitting.cancel()?;
-                fitting
-            }
-            // The old one is freed first, because both might not fit.
-            old => {
-                drop(old);
-                queue.insert(Queue::new(device, capacity, blocks)?)
-            }
-        })
-    }
-
-    /// Stages V in the memory of the queue. `ahead`: the shadow is free, so that the sweep may begin at once.
-    fn stage_in_queue(
-        &mut self,
-        v: &Operand<'_, T>,
-        weights: Weights<'_, T>,
-        ahead: bool,
-    ) -> Result<Outline, Error> {
-        let Self { queue, signed, room_for_wide, take, device, l, shadow, solving, .. } = self;
-        let ((order, columns), capacity) = (v.shape(), l.capacity());
-        signed.order(weights, columns);
-        let blocks = rank_blocks(device, false, room_for_wide, signed)?;
-        let nothing = order == 0 || blocks.count() == 0;
-        if let Some(v) = on_device(v) {
-            let queue = Self::ready(queue, (device, capacity), blocks)?;
-            let take = Take::ready(take, device, columns)?;
-            let (inverses, _) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
-            // Without room for the inverses the sweep fails later, if there is one.
-            let matrices = match shadow {
-                Some(shadow) if ahead && inverses.make_room(device).is_ok() => {
-                    Some(Matrices { l, inverses, new: shadow.slice(0..shadow.len()) })
-                }
-                _ => None,
-            };
-            // SAFETY: the failure contract has waited for earlier work. What writes L or uses the shadow before the next sweep
-            // calls `quiet`, which waits for the queue's stream; so does what uses the inverses, in `with_solver`.
-            return unsafe { queue.stage_device(take, (v, weights), signed, blocks, matrices) };
-        }
-        let v = v.on_host()?;
-        if nothing {
-            return signed.check(v.as_ref(), weights, Threads::Pool.par());
-        }
-        let queue = Self::ready(queue, (device, capacity), blocks)?;
-        queue.v.stage_host(device, (v.as_ref(), weights), signed, blocks)
-    }
-
-    /// Stages V and w, in host memory or on the device. `ahead`: whether the shadow is free.
-    pub(super) fn stage_given(
-        &mut self,
-        v: &Operand<'_, T>,
-        weights: Weights<'_, T>,
-        ahead: bool,
-    ) -> Result<Outline, Error> {
-        if let Some(v) = on_device(v) {
-            v.is_on(&self.device, "v")?;
-        }
-        let staged = self.stage_in_queue(v, weights, ahead);
-        if let Err(Error::Device { .. }) = staged {
-            // The contents of their memory are unknown, and a new queue may not have been initialized.
-            (self.queue, self.take) = (None, None);
-            self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.forget();
-        }
-        staged
-    }
 }
 
 pub(super) fn lost(error: Error, written: bool) -> Stop {
@@ -206,6 +133,10 @@ impl<T: Real> Swept<T> for ResidentFactor<T> {
         self.diagonal[column]
     }
 
+    fn write_pivots(&self, to: &mut [f64]) {
+        to.iter_mut().zip(&self.diagonal).for_each(|(to, pivot)| *to = pivot.to_f64());
+    }
+
     fn row_norm(&self) -> Result<f64, Error> {
         let mut l = Mat::zeros(self.l.order(), self.l.order());
         self.read(l.as_mut())?;
@@ -224,10 +155,21 @@ impl<T: Real> Swept<T> for ResidentFactor<T> {
 
     fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
         match *v {
-            Staged::Given(v, weights) => self.stage_given(v, weights, true),
-            Staged::Carrying { v, weights, .. } => self.stage_given(&Operand::Host(v), weights, false),
+            Staged::Given(v, weights) => self.stage_given(v, weights, When::AtOnce),
+            Staged::Carrying { v, weights, .. } => self.stage_given(&Operand::Host(v), weights, When::Later),
             Staged::Columns(v) => self.stage_columns(v),
             Staged::Border(v) => self.stage_border(v),
+        }
+    }
+
+    fn stage_lent(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+        self.stage_given(v, weights, When::WhileLent)
+    }
+
+    fn withdraw(&mut self) {
+        // After an error the contents of its memory are unknown, and its end waits for the work.
+        if self.queue.as_mut().is_some_and(|queue| queue.cancel().is_err()) {
+            self.queue = None;
         }
     }
 
@@ -259,12 +201,19 @@ impl<T: Real> Swept<T> for ResidentFactor<T> {
     }
 
     fn wait(&mut self) -> Result<Modification, Stop> {
-        let Self { queue, diagonal, solving, flight, .. } = self;
+        let Self { queue, diagonal, new_diagonal, solving, flight, .. } = self;
         let (Some((target, start)), Some(at_work)) = (flight.take(), &mut *queue) else {
             return Ok(Modification::identity());
         };
         let (inverses, _) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
-        match at_work.wait() {
+        let mut health = Health::default();
+        new_diagonal.clear();
+        new_diagonal.extend_from_slice(&diagonal[..start]);
+        let ended = at_work.wait(start..diagonal.len(), |rows, new| {
+            health.record(&diagonal[rows], new);
+            new_diagonal.extend_from_slice(new);
+        });
+        match ended {
             Ok(None) => {}
             Ok(Some(column)) => {
                 if target != Target::Discard {
@@ -279,11 +228,8 @@ impl<T: Real> Swept<T> for ResidentFactor<T> {
                 return Err(lost(error, true));
             }
         }
-        let new = &at_work.pivots()[start..diagonal.len()];
-        let mut health = Health::default();
-        health.record(&diagonal[start..], new);
         if target != Target::Discard {
-            diagonal[start..].copy_from_slice(new);
+            mem::swap(diagonal, new_diagonal);
         }
         Ok(Modification::of_sweep(&health, start))
     }

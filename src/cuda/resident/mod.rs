@@ -4,6 +4,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `factor` | L, and the state of its engine |
+//! | `staging` | the staging of the V that a caller gives |
 //! | `v` | V on the device, in rank blocks, and its staging |
 //! | `intake` | makes a factor on the device |
 //! | `triangle` | the kernels that copy lower triangles to and from the engine's memory |
@@ -19,6 +20,7 @@
 //! | `rearrange` | the kernels of rearrangement, and the functions that launch them |
 //! | `products` | products with L, and L times a number |
 //! | `queue` | the device memory of a modification, and the work that it enqueues |
+//! | `pivots` | the diagonal of the new L in host memory |
 //! | `schedule` | the order in which thread blocks take tasks |
 //! | `tasks` | the tasks of launches on the device |
 //! | `sweep_kernels` | the kernels for the rank blocks of a queue, and the memory of its launches |
@@ -36,6 +38,7 @@ mod factor_solve;
 mod intake;
 pub(super) mod inverses;
 pub(super) mod own_rows;
+mod pivots;
 mod products;
 mod queue;
 mod rearrange;
@@ -45,6 +48,7 @@ pub(super) mod share;
 pub(super) mod sizes;
 pub(super) mod solve_launch;
 pub(super) mod solve_memory;
+mod staging;
 pub(super) mod sweep_kernels;
 pub(super) mod sweep_launch;
 pub(super) mod take;

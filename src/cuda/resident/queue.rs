@@ -7,9 +7,10 @@
 mod ahead;
 
 use ahead::Ahead;
-pub(super) use ahead::Matrices;
+pub(super) use ahead::{Matrices, When};
 
 use super::inverses::Inverses;
+use super::pivots::NewPivots;
 use super::schedule::{Partitions, Schedule};
 use super::sizes::PANEL_COLS;
 use super::sweep_kernels::SweepKernels;
@@ -26,6 +27,18 @@ use crate::real::Real;
 use crate::storage::Target;
 use crate::sweep::plan::Plan;
 use crate::sweep::rank_blocks::RankBlocks;
+use core::ops::Range;
+
+/// Where a sweep reads V.
+#[derive(Clone, Copy)]
+enum Origin<'a, T> {
+    /// Where it has been staged.
+    Staged,
+    /// There, once the copy on `before` is done.
+    Copied,
+    /// In memory of the caller, with this column stride. Its columns are those of the only rank block.
+    Lent(DeviceSlice<'a, T>, usize),
+}
 
 /// A stream and memory for modifications up to a certain size.
 pub(super) struct Queue<T> {
@@ -39,8 +52,8 @@ pub(super) struct Queue<T> {
     copied: Event,
     /// The sweep that has been enqueued before its V was known to be valid, if there is one.
     ahead: Option<Ahead>,
-    /// Whether the last V in device memory was valid and began in the first row block.
-    last_was_early: bool,
+    /// How many V in device memory, up to the last one, have been valid and have begun in the first row block.
+    early: usize,
     /// All bits one, except during a modification.
     records: DeviceBuffer<f64>,
     saved_v: DeviceBuffer<f64>,
@@ -49,8 +62,9 @@ pub(super) struct Queue<T> {
     tasks: Tasks,
     partitions: Partitions,
     pub v: StagedV<T>,
-    /// In host memory, written by the device: the diagonal of the new L, and 1 + the first column that breaks down.
-    pivots: Pinned<T>,
+    /// The diagonal of the new L.
+    pivots: NewPivots<T>,
+    /// In host memory, written by the device: 1 + the first column that breaks down.
     status: Pinned<i32>,
     device: Device,
     /// The largest order for which there is room.
@@ -71,7 +85,7 @@ impl<T: Real> Queue<T> {
             done: Event::new(device)?,
             copied: Event::new(device)?,
             ahead: None,
-            last_was_early: false,
+            early: 0,
             records: DeviceBuffer::new(device, sizes.records)?,
             saved_v: DeviceBuffer::new(device, sizes.saved_v)?,
             flags: DeviceBuffer::new(device, sizes.flags)?,
@@ -79,7 +93,7 @@ impl<T: Real> Queue<T> {
             kernels,
             partitions,
             v: StagedV::new(device, capacity, blocks)?,
-            pivots: Pinned::new(device, capacity)?,
+            pivots: NewPivots::new(device, capacity)?,
             status: Pinned::new(device, 1)?,
             device: device.clone(),
             capacity,
@@ -101,11 +115,6 @@ impl<T: Real> Queue<T> {
     /// The status of the modification in flight.
     pub fn status(&self) -> &Pinned<i32> {
         &self.status
-    }
-
-    /// The diagonal of the factor that [`begin`](Self::begin) has computed.
-    pub fn pivots(&self) -> &[T] {
-        self.pivots.as_slice()
     }
 
     /// Starts A ± V Vᵀ with the staged V, unless its sweep is already in flight. The result is written to `to`, which has the shape
@@ -136,12 +145,24 @@ impl<T: Real> Queue<T> {
         })
     }
 
-    /// Waits for the modification in flight. Returns the first column that breaks down, if one does.
+    /// Waits for the modification in flight, and calls `read` with runs of rows in their order and the new pivots of each, for all
+    /// of `rows`. Returns the first column that breaks down, if one does; then the pivots are not those of a factor.
     ///
     /// # Errors
     /// [`Error::Device`]. The modification is not in flight when this returns, also after an error.
-    pub fn wait(&mut self) -> Result<Option<usize>, Error> {
+    pub fn wait(
+        &mut self,
+        rows: Range<usize>,
+        mut read: impl FnMut(Range<usize>, &[T]),
+    ) -> Result<Option<usize>, Error> {
+        let mut rest = rows;
+        if self.v.blocks.count() == 1 {
+            rest = self.pivots.arriving(rest, &self.done, &mut read);
+        }
         self.done.synchronize()?;
+        if !rest.is_empty() {
+            read(rest.clone(), &self.pivots.as_slice()[rest]);
+        }
         let status = self.status.as_slice()[0];
         Ok((status != WHOLE).then(|| status as usize - 1))
     }
@@ -163,12 +184,13 @@ impl<T: Real> Queue<T> {
             let elsewhere = target != Target::InPlace;
             let used = match self.take_ahead(plan, l, to) {
                 Some(used) => used,
-                None => self.enqueue_sweeps(plan, (l, inverses), (elsewhere, to), false, written)?,
+                None => self.enqueue_sweeps(plan, (l, inverses), (elsewhere, to), Origin::Staged, written)?,
             };
             // Later work is for the next modification, and runs while the host reads the outcome of this one. A solve waits for the
             // inverses, and with them for the filling.
             if target != Target::Discard {
-                return inverses.remake(&self.stream, (to, l.stride()), plan.start, self.filled(used));
+                inverses.remake(&self.stream, (to, l.stride()), plan.start, self.filled(used))?;
+                return self.pivots.clear_next(plan.rows);
             }
             if self.v.blocks.count() > 1 {
                 // All sweeps but the first leave inverses of their own.
@@ -178,24 +200,25 @@ impl<T: Real> Queue<T> {
         }
     }
 
-    /// Enqueues the sweeps, behind `copied` if V is being copied. Returns the number of doubles of records that they use.
+    /// Enqueues the sweeps. Returns the number of doubles of records that they use.
     ///
     /// # Errors
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// As [`begin`](Self::begin).
+    /// As [`begin`](Self::begin). A lent V exists and is not written until the sweeps are done.
     unsafe fn enqueue_sweeps(
         &mut self,
         plan: &Plan,
         (l, inverses): (&Dense<T>, &mut Inverses),
         (elsewhere, to): (bool, DeviceSlice<'_, T>),
-        copying: bool,
+        origin: Origin<'_, T>,
         written: &mut bool,
     ) -> Result<usize, Error> {
         let (source, stride, start) = (l.slice(), l.stride(), plan.start);
         let blocks = self.v.blocks;
         self.status.as_mut_slice()?[0] = WHOLE;
+        self.pivots.turn(plan.rows)?;
         // SAFETY: the caller guarantees L, `to` and the inverses; only this stream uses all other memory until it has been
         // waited for. V is written before its copy is enqueued.
         unsafe {
@@ -209,10 +232,14 @@ impl<T: Real> Queue<T> {
                 let untouched = 0..start * stride;
                 self.stream.copy(source.part(untouched.clone()), to.part(untouched))?;
             }
-            self.v.send(&self.stream)?;
-            if copying {
-                self.stream.wait(&self.copied)?;
-            }
+            let v = match origin {
+                Origin::Lent(v, stride) => (v, stride),
+                Origin::Staged => self.v.place(),
+                Origin::Copied => {
+                    self.stream.wait(&self.copied)?;
+                    self.v.slice()
+                }
+            };
             let kernel = self.kernel();
             let mut used = 0;
             for first in (0..blocks.count()).step_by(SWEEPS_OF_LAUNCH) {
@@ -220,7 +247,7 @@ impl<T: Real> Queue<T> {
                 if first > 0 {
                     inverses.remake(&self.stream, (from, stride), start, self.filled(used))?;
                 }
-                let sweeps = self.sweeps(plan, first, inverses, (from, to, stride));
+                let sweeps = self.sweeps(plan, (first, v), inverses, (from, to, stride));
                 *written = true;
                 kernel.sweep(&self.stream, &sweeps)?;
                 used = sweeps.records.len();
@@ -247,18 +274,17 @@ impl<T: Real> Queue<T> {
         Schedule::new(panels, sweeps, self.partitions.of(sweeps))
     }
 
-    /// The sweeps of a launch, from `first` on.
+    /// The sweeps of a launch, from `first` on, with all rank blocks of V.
     fn sweeps<'a>(
         &'a self,
         plan: &Plan,
-        first: usize,
+        (first, (v, v_stride)): (usize, (DeviceSlice<'a, T>, usize)),
         inverses: &'a Inverses,
         (from, to, l_stride): (DeviceSlice<'a, T>, DeviceSlice<'a, T>, usize),
     ) -> ResidentSweeps<'a, T> {
         let (start, blocks) = (plan.start, self.v.blocks);
         let schedule = self.schedule(plan, blocks.count() - first);
         let corner = start * (l_stride + 1);
-        let (v, v_stride) = self.v.slice();
         let (inverse, refine) = inverses.slice(start);
         ResidentSweeps {
             from: from.part(corner..from.len()),
@@ -278,7 +304,8 @@ impl<T: Real> Queue<T> {
             n: plan.rows - start,
             number: start,
             count: schedule.sweeps(),
-            plus: blocks.count_plus().saturating_sub(first),
+            blocks,
+            first,
             peers: None,
         }
     }

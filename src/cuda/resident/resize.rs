@@ -2,6 +2,7 @@
 
 use super::factor::ResidentFactor;
 use super::inverses::Inverses;
+use super::queue::When;
 use super::rearrange::{Places, Rearranger};
 use super::triangular_solver::Work;
 use crate::cuda::dense::Dense;
@@ -56,7 +57,7 @@ impl<T: Real> ResidentFactor<T> {
         if v.columns.is_empty() {
             let mut all = Mat::zeros(v.order, minus.ncols());
             all.subrows_mut(row, minus.nrows()).copy_from(minus);
-            return self.stage_given(&Operand::Host(all.as_ref()), weights, false);
+            return self.stage_given(&Operand::Host(all.as_ref()), weights, When::Later);
         }
         self.stage_later(v, minus.ncols(), |stream, others| {
             if minus.ncols() == 0 {
@@ -131,7 +132,7 @@ impl<T: Real> ResidentFactor<T> {
             let put = put(&rearranger.stream, memory.part(order * plus..memory.len()));
             rearranger.stream.synchronize().and(put)?;
             let all = DeviceView::from_raw(&device, memory.address(), (order, count), order)?;
-            self.stage_given(&all.into(), weights, false)
+            self.stage_given(&all.into(), weights, When::Later)
         };
         self.columns = Some(buffer);
         staged

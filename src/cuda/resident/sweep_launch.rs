@@ -11,6 +11,7 @@ use crate::cuda::ptx::{SWEEP, SWEEP_DISTRIBUTED, SWEEP_WIDE, SWEEP_WIDE_DISTRIBU
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::real::Real;
+use crate::sweep::rank_blocks::RankBlocks;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
 use core::mem::offset_of;
@@ -87,9 +88,11 @@ pub(in crate::cuda) struct ResidentSweeps<'a, T> {
     pub n: usize,
     /// Index of the first column.
     pub number: usize,
-    /// The number of sweeps, and of those with a plus sign, which come first.
+    /// The number of sweeps.
     pub count: usize,
-    pub plus: usize,
+    /// The rank blocks of the whole V, and the one of the first sweep.
+    pub blocks: RankBlocks,
+    pub first: usize,
     /// The words of the schedule.
     pub schedule: Schedule,
     pub tasks: DeviceSlice<'a, i32>,
@@ -193,7 +196,9 @@ arguments! { of sweeps;
     "AT_SIGN" sign: f64 = 0.0;
     // As the flags.
     "AT_PEERS" peers: u64 = 0;
-    "AT_PLUS" plus: c_int = sweeps.plus as c_int;
+    "AT_PLUS" plus: c_int = sweeps.blocks.count_plus() as c_int - sweeps.first as c_int;
+    "AT_LAST_PLUS" last_plus: c_int = sweeps.blocks.columns_of(sweeps.blocks.count_plus().saturating_sub(1)) as c_int;
+    "AT_FIRST_MINUS" first_minus: c_int = sweeps.blocks.columns_of(sweeps.blocks.count_plus()) as c_int;
     "AT_RANGE_PANELS" range_panels: c_int = sweeps.schedule.range_panels() as c_int;
     "AT_V_SLOTS" v_slots: c_int = sweeps.schedule.v_slots() as c_int;
     "AT_TASKS" tasks: u64 = sweeps.tasks.address();
@@ -254,7 +259,8 @@ impl<T: Real> ResidentSweeps<'_, T> {
         }
         let bytes = self.from.address() | self.to.address() | (self.l_stride * size_of::<T>()) as u64;
         debug_assert!(bytes.is_multiple_of(16), "columns of L begin anywhere");
-        let end = (kernel.width * sweeps - 1) * self.v_stride + self.n;
+        let columns = kernel.width * (sweeps - 1) + self.blocks.columns_of(self.first + sweeps - 1);
+        let end = (columns - 1) * self.v_stride + self.n;
         debug_assert!(self.v.len() >= end, "V is too short");
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
         debug_assert!(self.records.len() >= sweeps * panels * kernel.record);

@@ -34,8 +34,6 @@ pub(in crate::cuda) struct StagedV<T> {
     pub blocks: RankBlocks,
     /// Rows in host memory that have not been sent.
     to_send: Option<Range<usize>>,
-    /// The columns of zeros that have been written on the device.
-    cleared: Option<[Range<usize>; 2]>,
 }
 
 impl<T: Real> StagedV<T> {
@@ -50,13 +48,25 @@ impl<T: Real> StagedV<T> {
             stride,
             blocks,
             to_send: None,
-            cleared: None,
         })
     }
 
     /// Whether the memory suffices for these columns.
     pub fn fits(&self, blocks: RankBlocks) -> bool {
         self.stride * blocks.columns() <= self.device.len()
+    }
+
+    /// Sets the rank blocks of the next V.
+    pub fn expect(&mut self, blocks: RankBlocks) {
+        (self.blocks, self.to_send) = (blocks, None);
+    }
+
+    /// Where a sweep reads the V that has been staged, with its column stride: on the device, or in host memory over the link.
+    pub fn place(&self) -> (DeviceSlice<'_, T>, usize) {
+        match (&self.to_send, &self.host) {
+            (Some(_), Some(host)) => (host.mapped(), self.stride),
+            _ => self.slice(),
+        }
     }
 
     /// V on the device, with its column stride.
@@ -75,7 +85,7 @@ impl<T: Real> StagedV<T> {
         signed: &mut Signed<T>,
         blocks: RankBlocks,
     ) -> Result<Outline, Error> {
-        (self.blocks, self.to_send) = (blocks, None);
+        self.expect(blocks);
         let host = match &mut self.host {
             Some(host) => host,
             none => none.insert(Pinned::new(device, self.device.len())?),
@@ -131,11 +141,7 @@ impl<T: Real> StagedV<T> {
         signed: &mut Signed<T>,
         blocks: RankBlocks,
     ) -> Result<(), Error> {
-        (self.blocks, self.to_send) = (blocks, None);
-        if self.cleared != Some(zeros_of(&blocks)) {
-            // V is written over columns that were zero, and remains there if it is refused.
-            self.cleared = None;
-        }
+        self.expect(blocks);
         let places = signed.places(&blocks, v.shape().1);
         let to = (self.device.slice(0..self.device.len()), self.stride);
         let from = v.slice_on(stream)?;
@@ -157,7 +163,7 @@ impl<T: Real> StagedV<T> {
         outline(rows, weights, seen, |column, end| found[column].not_zero.filter(|&row| row < end))
     }
 
-    /// Enqueues the copies that the sweep still needs: a V in host memory, and the columns of zeros.
+    /// Enqueues the copy of a V in host memory, if that is where it has been staged.
     ///
     /// # Errors
     /// [`Error::Device`]. Some copies may be in flight.
@@ -165,8 +171,6 @@ impl<T: Real> StagedV<T> {
     /// # Safety
     /// Earlier copies are done, and only the stream uses this memory until the sweep is done.
     pub unsafe fn send(&mut self, stream: &Stream) -> Result<(), Error> {
-        // SAFETY: the caller guarantees the memory.
-        unsafe { self.send_zeros(stream)? };
         let (Some(rows), Some(host)) = (self.to_send.take(), &self.host) else { return Ok(()) };
         // SAFETY: packed when it was staged; the caller guarantees the memory until the copy is done.
         unsafe { self.send_rows(stream, host, rows) }
@@ -181,9 +185,7 @@ impl<T: Real> StagedV<T> {
     /// # Safety
     /// As [`send`](Self::send), for both; a V on the other device has been waited for.
     pub unsafe fn send_of(&mut self, stream: &Stream, staged: &Self) -> Result<(), Error> {
-        (self.blocks, self.to_send) = (staged.blocks, None);
-        // SAFETY: the caller guarantees the memory.
-        unsafe { self.send_zeros(stream)? };
+        self.expect(staged.blocks);
         match (&staged.to_send, &staged.host) {
             (Some(rows), Some(host)) => {
                 // SAFETY: packed when it was staged; the caller guarantees the memory until the copy is done.
@@ -224,34 +226,6 @@ impl<T: Real> StagedV<T> {
             }
         }
         Ok(())
-    }
-
-    /// # Safety
-    /// As [`send`](Self::send).
-    unsafe fn send_zeros(&mut self, stream: &Stream) -> Result<(), Error> {
-        let Self { device, stride, blocks, cleared, .. } = self;
-        let columns = |places: &Range<usize>| places.start * *stride..places.end * *stride;
-        let all = zeros_of(blocks);
-        if cleared.as_ref() != Some(&all) {
-            *cleared = None;
-            for zeros in all.clone() {
-                // SAFETY: all work that uses this memory is on this stream.
-                unsafe { stream.clear(device.slice(columns(&zeros)))? };
-            }
-            *cleared = Some(all);
-        }
-        Ok(())
-    }
-}
-
-/// The places of zeros: the same for one block of either sign.
-fn zeros_of(blocks: &RankBlocks) -> [Range<usize>; 2] {
-    let [of_plus, of_minus] = blocks.places_of_zeros();
-    match (of_plus.is_empty(), of_minus.is_empty()) {
-        (false, false) => [of_plus, of_minus],
-        (false, true) => [of_plus, 0..0],
-        (true, false) => [of_minus, 0..0],
-        (true, true) => [0..0, 0..0],
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sweeps that begin before it is known whether their V is valid: the device need not wait for the host to read the outcome of
 //! the check. They write to memory of which the factor has no part yet.
 
-use super::Queue;
+use super::{Origin, Queue};
 use crate::cuda::dense::Dense;
 use crate::cuda::matrix::DeviceView;
 use crate::cuda::memory::DeviceSlice;
@@ -17,14 +17,27 @@ use crate::sweep::rank_blocks::RankBlocks;
 use crate::sweep::signed::Signed;
 use crate::sweep::weights::Weights;
 
-/// The largest order of such a sweep. Beyond, it takes much longer than the host, and one that is not used would be a long wait.
-const AHEAD_UP_TO: usize = 8192;
+/// The order up to which one V that begins in the first row block makes the next one likely to. Beyond, a sweep takes much longer than
+/// the host, and one that is not used is a long wait: then it takes as many such V as the other constant.
+const SHORT: usize = 8192;
+const EARLY_FOR_LONG: usize = 8;
 
 /// L, its inverses, and memory of the shape of L for the new one.
 pub(in crate::cuda::resident) struct Matrices<'a, T> {
     pub l: &'a Dense<T>,
     pub inverses: &'a mut Inverses,
     pub new: DeviceSlice<'a, T>,
+}
+
+/// When a sweep may begin with a V that is staged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::cuda::resident) enum When {
+    /// Not before the next call: the shadow is not free.
+    Later,
+    /// At once, with a copy of V.
+    AtOnce,
+    /// At once, and V may be read where it is until the sweep has been waited for, or is withdrawn.
+    WhileLent,
 }
 
 /// A sweep in flight.
@@ -37,8 +50,9 @@ pub(super) struct Ahead {
 }
 
 impl<T: Real> Queue<T> {
-    /// As [`StagedV::stage_device`]. If V is likely to be valid, a sweep with all of its rows is enqueued behind the copy, so that
-    /// the device need not wait for the host to read the outcome of the check. [`begin`](Self::begin) makes use of it.
+    /// As [`StagedV::stage_device`]. If V is likely to be valid, a sweep with all of its rows is enqueued, so that the device need
+    /// not wait for the host to read the outcome of the check: before the copy, if V is `lent` and can be read where it is,
+    /// otherwise behind it. [`begin`](Self::begin) makes use of it.
     ///
     /// # Errors
     /// As [`StagedV::stage_device`].
@@ -46,49 +60,68 @@ impl<T: Real> Queue<T> {
     /// # Safety
     /// As [`begin`](Self::begin) for `matrices`: L, the inverses, and memory for the new L. Until `begin` is called, or another V
     /// is staged, or this stream has been waited for, L and that memory exist, nothing writes L, and nothing else uses the other.
+    /// A V that is `lent` exists and is not written until the sweep has been waited for, or [`cancel`](Self::cancel) has returned.
     pub unsafe fn stage_device(
         &mut self,
         take: &mut Take<T>,
         (v, weights): (&DeviceView<'_, T>, Weights<'_, T>),
         signed: &mut Signed<T>,
         blocks: RankBlocks,
-        matrices: Option<Matrices<'_, T>>,
+        (matrices, lent): (Option<Matrices<'_, T>>, bool),
     ) -> Result<Outline, Error> {
         let shape = v.shape();
+        let enough = if shape.0 <= SHORT { 1 } else { EARLY_FOR_LONG };
+        let likely = self.early >= enough && blocks.count() == 1 && shape.0 > 0;
+        let mut matrices = matrices.filter(|_| likely);
+        let mut begun = Ok(());
+        if lent
+            && signed.are_as_given(&blocks, shape.1)
+            && let Some(matrices) = matrices.take()
+        {
+            let (lent, stride) = v.slice_on(&self.stream)?;
+            self.v.expect(blocks);
+            // SAFETY: the caller guarantees the matrices and V.
+            begun = unsafe { self.begin_ahead(shape.0, matrices, Origin::Lent(lent, stride)) };
+        }
         // SAFETY: the view's memory exists and is not written while it is borrowed; the caller guarantees the other.
         let copying = unsafe { self.v.begin_device((&self.before, take), v, signed, blocks) };
-        let likely = self.last_was_early && blocks.count() == 1 && (1..=AHEAD_UP_TO).contains(&shape.0);
-        let begun = match matrices.filter(|_| likely && copying.is_ok()) {
+        if let Some(matrices) = matrices.filter(|_| copying.is_ok()) {
+            let recorded = self.copied.record(&self.before);
             // SAFETY: the caller guarantees the matrices.
-            Some(matrices) => unsafe { self.begin_ahead(shape.0, matrices) },
-            None => Ok(()),
-        };
+            begun = recorded.and_then(|()| unsafe { self.begin_ahead(shape.0, matrices, Origin::Copied) });
+        }
         self.before.synchronize().and(copying).and(begun)?;
         let outline = StagedV::outline_of(take, shape, weights);
         let first = outline.as_ref().ok().and_then(|outline| outline.first_column::<T>(shape.0));
-        self.last_was_early = first.is_some_and(|first| first < ROW_BLOCK);
-        if !self.last_was_early {
+        if first.is_some_and(|first| first < ROW_BLOCK) {
+            self.early = self.early.saturating_add(1);
+        } else {
+            self.early = 0;
             self.cancel()?;
         }
         outline
     }
 
-    /// Enqueues the sweep behind the copy of V.
+    /// Enqueues the sweep.
     ///
     /// # Errors
     /// [`Error::Device`].
     ///
     /// # Safety
     /// As [`stage_device`](Self::stage_device).
-    unsafe fn begin_ahead(&mut self, order: usize, matrices: Matrices<'_, T>) -> Result<(), Error> {
-        self.copied.record(&self.before)?;
+    unsafe fn begin_ahead(
+        &mut self,
+        order: usize,
+        matrices: Matrices<'_, T>,
+        origin: Origin<'_, T>,
+    ) -> Result<(), Error> {
         let plan = Plan { rows: order, cols: order, start: 0, panel_cols: PANEL_COLS };
         let Matrices { l, inverses, new } = matrices;
         let matrices = [l.slice().address(), new.address()];
         // Nothing is lost by a failure: L is not written.
         let written = &mut false;
         // SAFETY: the caller guarantees the matrices.
-        let used = unsafe { self.enqueue_sweeps(&plan, (l, inverses), (true, new), true, written)? };
+        let used = unsafe { self.enqueue_sweeps(&plan, (l, inverses), (true, new), origin, written)? };
         self.ahead = Some(Ahead { used, matrices, order });
         Ok(())
     }
