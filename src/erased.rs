@@ -102,8 +102,14 @@ impl<T: Element> Swept<T> for AnyStorage<T> {
         (**self).stage(v)
     }
 
-    fn stage_lent(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T::Part>) -> Result<Outline, Error> {
-        (**self).stage_lent(v, weights)
+    #[allow(unsafe_code, reason = "a contract")]
+    unsafe fn stage_lent(
+        &mut self,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T::Part>,
+    ) -> Result<Outline, Error> {
+        // SAFETY: the caller guarantees V.
+        unsafe { (**self).stage_lent(v, weights) }
     }
 
     fn withdraw(&mut self) {

@@ -120,8 +120,8 @@ impl Traits {
 
 /// L and a sweep over it: what a modification needs. Also implemented for an L in the caller's memory.
 ///
-/// Of other code only the failure contract (`guarded/`) calls `stage`, `sweep`, `wait` and `commit`, in this order, or
-/// `withdraw` after `stage`, and `modify_directly`.
+/// Of other code only the failure contract (`guarded/`) calls `stage` or `stage_lent`, and then `sweep`, `wait` and `commit`, in this
+/// order, or `withdraw`; and `modify_directly`.
 pub trait Swept<T: Element> {
     /// What the sweeps can do.
     fn traits(&self) -> Traits;
@@ -163,12 +163,19 @@ pub trait Swept<T: Element> {
     /// `NonFinite` or `Overflow`, naming `v`; `Device`.
     fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error>;
 
-    /// The same for V and w as the caller gives them, where V is not written until [`wait`](Self::wait) or
-    /// [`withdraw`](Self::withdraw) has returned. The sweep may read it where it is.
+    /// The same for V and w as the caller gives them, where the sweep may read V where it is.
     ///
     /// # Errors
-    /// As [`stage`](Self::stage).
-    fn stage_lent(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T::Part>) -> Result<Outline, Error> {
+    /// As [`stage`](Self::stage). Nothing reads V after an error.
+    ///
+    /// # Safety
+    /// V exists and is not written until [`wait`](Self::wait) or [`withdraw`](Self::withdraw) has returned.
+    #[allow(unsafe_code, reason = "a contract")]
+    unsafe fn stage_lent(
+        &mut self,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T::Part>,
+    ) -> Result<Outline, Error> {
         self.stage(&Staged::Given(v, weights))
     }
 

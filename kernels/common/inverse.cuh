@@ -42,7 +42,7 @@ __device__ __forceinline__ void invert_small(TwoTriangles& d, int column) {
         if (first + i >= column) d[first + i][column] = x[i];
 }
 
-// The rows of B A^-1 in a merge are this many doubles apart: no bank conflicts.
+// The rows of B A^-1 in a merge are this many doubles apart: no bank conflicts when they are read.
 __device__ constexpr int merge_stride(int size) { return size + 4; }
 
 // Merges pairs of inverted blocks of order SIZE. A warp computes 16 x 8 entries of a pair; `product` has room for B A^-1.

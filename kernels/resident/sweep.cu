@@ -28,7 +28,7 @@
 //
 // Shapes and memory: Sweep and Launch in sweep_args.cuh. Read: from, v and, for the first sweep, inverse and refine (as
 // invert.cu leaves them). Written: to, saved_v, records, pivots, status, flags, and inverse and refine of later sweeps.
-// Before the launch all bits of records are ones and flags are zeros. Pivots and status may be in host memory.
+// Before the launch all bits of records are ones and flags are zeros. V, pivots and status may be in host memory.
 //
 // Several devices (sweep_distributed.cu): each has the tasks of its own row blocks, in the order that all of them have on
 // one device, so that again each waits for earlier ones alone. The launches run at the same time. Records and the flags
@@ -169,8 +169,8 @@ EXPORT_LAYOUT(SWEEP, PANEL_COLS, RANK_BLOCK, ROW_BLOCK_PANELS, THREADS, STAGED, 
               KIND_UPDATE, RANGE_SHIFT, RANK_BLOCK_SHIFT, KIND_SHIFT, MAX_RANK_BLOCKS, MAX_ROW_BLOCKS,
               MAX_RANGES, COMMON_FLAGS, FLAGS_PER_PANEL, FLAGS_PER_RANGE, LAUNCH_BYTES, AT_FROM, AT_TO,
               AT_L_STRIDE, AT_V, AT_V_STRIDE, AT_INVERSE, AT_REFINE, AT_RECORDS, AT_PIVOTS, AT_STATUS,
-              AT_SAVED_V, AT_FLAGS, AT_FLAGS_BEFORE, AT_N, AT_FIRST_COLUMN, AT_SIGN, AT_PLUS, AT_LAST_PLUS, AT_FIRST_MINUS, AT_RANGE_PANELS,
-              AT_V_SLOTS, AT_TASKS, AT_PEERS, MAX_PEERS, PEERS_BYTES)
+              AT_SAVED_V, AT_FLAGS, AT_FLAGS_BEFORE, AT_N, AT_FIRST_COLUMN, AT_SIGN, AT_PLUS, AT_LAST_PLUS, AT_FIRST_MINUS,
+              AT_RANGE_PANELS, AT_V_SLOTS, AT_TASKS, AT_PEERS, MAX_PEERS, PEERS_BYTES)
 
 EXPORT_THRESHOLDS(SWEEP, MAX_GRAM_PLUS, MAX_GRAM_MINUS, MAX_GRAM_PLUS_ONE_PANEL, MAX_GRAM_MINUS_ONE_PANEL,
                   MAX_P_SQUARE, MAX_INVERSE, MAX_INVERSE_ONE_PANEL, MAX_INVERSE_LOSS)

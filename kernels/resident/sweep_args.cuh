@@ -28,7 +28,7 @@ struct Sweep {
     const T* from;
     T* to;
     long long l_stride;
-    const T* v;
+    const T* v;  // at any address, also in host memory
     long long v_stride;
     double* inverse;  // of each diagonal block, 64 x 64: common/inverse.cuh
     int* refine;      // for each diagonal block, whether products with its inverse need a correction (inverse.cuh)
@@ -47,7 +47,8 @@ struct Sweep {
 };
 
 // The argument of the kernel: its sweeps over the same L, one after the other. The first `plus` of them have a plus
-// sign, the others a minus sign; it is negative where an earlier launch has had the first of those. `sweep` describes the first; the memory of the others follows its own, in order.
+// sign, the others a minus sign; `plus` is negative if the first with a minus sign was in an earlier launch. `sweep`
+// describes the first sweep; the memory of the others follows its own, in order.
 template <class T>
 struct Launch {
     Sweep<T> sweep;

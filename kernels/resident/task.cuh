@@ -100,7 +100,7 @@ struct Task {
 
     // Loads V of the thread's rows, the first of which is `row`, at the beginning of the task: from V itself at panel
     // 0, otherwise from the copy that another task has saved, for which one thread has waited. What is not finite is loaded
-    // as zero: the host refuses that V, and finds out while the sweep runs.
+    // as zero: the host may refuse a V while its sweep runs.
     __device__ __forceinline__ void load_v(const MmaLane& at, long long row, VRows& v) const {
         if (begin == 0) {
 #pragma unroll

@@ -154,6 +154,7 @@ impl<T: Element, F: Swept<T>> Guarded<T, F> {
     /// # Errors
     /// `Shape`, `NonFinite` or `Overflow` of V or w; `NotPositiveDefinite`, `Device` or `Poisoned`.
     #[inline(always)]
+    #[allow(unsafe_code, reason = "V is borrowed during the call")]
     pub fn modify_once(
         &mut self,
         v: &Operand<'_, T>,
@@ -161,7 +162,9 @@ impl<T: Element, F: Swept<T>> Guarded<T, F> {
     ) -> Result<Modification, Error> {
         self.ready_for(v, weights)?;
         v.read_from(self.factor.traits().memory, |v| {
-            self.modify_at_once(Source::V(v, weights), |factor| factor.stage_lent(v, weights))
+            // SAFETY: V is borrowed until `modify_at_once` returns, which waits for the sweep, or withdraws V.
+            let stage = |factor: &mut F| unsafe { factor.stage_lent(v, weights) };
+            self.modify_at_once(Source::V(v, weights), stage)
         })
     }
 
@@ -350,12 +353,21 @@ impl<T: Element, F: Swept<T>> Guarded<T, F> {
             return Ok(Modification::identity());
         }
         let outline = stage(&mut self.factor)?;
-        self.row_norm_after(&outline)?;
+        let outcome = self.dry_run_staged(&outline);
+        if outcome.is_err() {
+            self.factor.withdraw();
+        }
+        outcome
+    }
+
+    /// The same for a V that has been staged.
+    fn dry_run_staged(&mut self, outline: &Outline) -> Result<Modification, Error> {
+        self.row_norm_after(outline)?;
         if outline.minus > 0 {
             self.regular()?;
         }
         match outline.first_column::<T>(self.order()) {
-            Some(start) => self.dry(&outline, start..self.order()),
+            Some(start) => self.dry(outline, start..self.order()),
             None => Ok(Modification::identity()),
         }
     }

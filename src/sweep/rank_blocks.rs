@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 /// The columns of the signed V in blocks of `width`, each of one sign. A device processes one block in one pass of its kernels.
-/// Blocks with a plus sign come first. A block with fewer columns is filled with zeros, which change nothing.
+/// Blocks with a plus sign come first. A block with fewer columns counts as filled with zeros, which change nothing.
 ///
 /// The minus columns are in reverse order of blocks, so that a downdate removes the rank blocks of an earlier update in the
 /// reverse order of their addition. With another order no rank block would return to an earlier factor, and in a loop that adds

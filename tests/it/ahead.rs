@@ -6,7 +6,7 @@ use crate::support::cuda::fake_cuda;
 use crate::support::cuda::{device, resident};
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::bits;
-use cholupdate::cuda::{DeviceMatrix, Resident};
+use cholupdate::cuda::{DeviceMatrix, DeviceView, Resident};
 use cholupdate::faer::{Mat, Scale};
 use cholupdate::{Cholesky, Error, Modification};
 
@@ -200,7 +200,30 @@ fn a_submitted_v_may_be_overwritten() {
     }
 }
 
-/// V that is valid, and refused because of L: the sweep is in flight when the call returns.
+/// V in memory of another library, with gaps between its columns.
+#[test]
+#[allow(unsafe_code, reason = "the memory is of the matrix beside the view")]
+fn a_v_with_gaps_is_read_where_it_is() {
+    let Some((_turn, engine)) = resident() else { return };
+    let problem = Problem::<f64>::feasible(ORDER, 3, Kind::Up, 0.3, 76);
+    let gaps =
+        Mat::from_fn(ORDER + 5, 3, |i, j| if i < 2 { f64::NAN } else { problem.v[((i - 2) % ORDER, j)] });
+    let v = gaps.subrows(2, ORDER).to_owned();
+    let device = device().unwrap();
+    let owner = DeviceMatrix::from_host(&device, &gaps).unwrap();
+    let address = owner.view().address() + 16;
+    // SAFETY: the last column begins after the second row of the matrix and ends within it.
+    let view =
+        unsafe { DeviceView::<f64>::from_raw(&device, address, (ORDER, 3), owner.view().stride()) }.unwrap();
+    let mut both = Both::new(&problem, &engine);
+    for weight in [1.0, 1.0, -1.0, 1.0, -1.0, -1.0] {
+        let outcome = both.there.modify(&view, &[weight; 3]);
+        assert_eq!(outcome, both.here.modify(&v, &[weight; 3]));
+        both.are_equal();
+    }
+}
+
+/// V that is valid, and refused because of L when its sweep has begun.
 #[test]
 fn what_l_refuses_leaves_no_trace() {
     let Some((_turn, engine)) = resident() else { return };

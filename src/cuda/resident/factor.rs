@@ -162,7 +162,7 @@ impl<T: Real> Swept<T> for ResidentFactor<T> {
         }
     }
 
-    fn stage_lent(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+    unsafe fn stage_lent(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
         self.stage_given(v, weights, When::WhileLent)
     }
 
@@ -170,6 +170,7 @@ impl<T: Real> Swept<T> for ResidentFactor<T> {
         // After an error the contents of its memory are unknown, and its end waits for the work.
         if self.queue.as_mut().is_some_and(|queue| queue.cancel().is_err()) {
             self.queue = None;
+            self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.forget();
         }
     }
 

@@ -27,10 +27,6 @@ impl<T: Real> ResidentFactor<T> {
             queue.stream().synchronize()?;
             inverses.forget();
         }
-        // A sweep that has begun ahead, and that no modification uses, reads them.
-        if let Some(queue) = self.queue.as_ref().filter(|queue| queue.is_ahead()) {
-            queue.stream().synchronize()?;
-        }
         let (l, stride, order) = (self.l.slice(), self.l.stride(), self.l.order());
         let outcome = work(Triangle { l, stride, order, inverses }, solver);
         if matches!(outcome, Err(Error::Device { .. })) || forgotten.is_some() {

@@ -31,25 +31,26 @@ impl<T: Real> NewPivots<T> {
         Ok(Self { last: Pinned::new(device, capacity)?, next: Pinned::new(device, capacity)?, cleared: 0 })
     }
 
-    /// Begins with those of the next sweep, which has this order and has not been launched. The last one is done.
+    /// Begins with those of the next sweep, which has not been launched, and of which this number are read as they arrive. The last
+    /// one is done.
     ///
     /// # Errors
     /// As [`clear_next`](Self::clear_next).
-    pub fn turn(&mut self, order: usize) -> Result<(), Error> {
-        self.clear_next(order)?;
+    pub fn turn(&mut self, rows: usize) -> Result<(), Error> {
+        self.clear_next(rows)?;
         self.cleared = 0;
         mem::swap(&mut self.last, &mut self.next);
         Ok(())
     }
 
-    /// Clears those of the next sweep, unless that has been done. The last one may be in flight.
+    /// Clears this number of those of the next sweep, unless that has been done. The last one may be in flight.
     ///
     /// # Errors
     /// [`Error::Device`] if a wait has failed and the device is not known to have been idle since.
-    pub fn clear_next(&mut self, order: usize) -> Result<(), Error> {
-        if self.cleared < order {
-            self.next.as_mut_slice()?[self.cleared..order].fill(T::from_f64(f64::NAN));
-            self.cleared = order;
+    pub fn clear_next(&mut self, rows: usize) -> Result<(), Error> {
+        if self.cleared < rows {
+            self.next.as_mut_slice()?[self.cleared..rows].fill(T::from_f64(f64::NAN));
+            self.cleared = rows;
         }
         Ok(())
     }
@@ -60,7 +61,7 @@ impl<T: Real> NewPivots<T> {
     }
 
     /// Calls `read` for runs of these pivots in their order, as the device writes them, until all have been read or `done` is
-    /// reached. Each pivot is written once. Returns the rows that have not been read.
+    /// reached. The launch has one sweep, so that it writes each pivot once. Returns the rows that have not been read.
     pub fn arriving(
         &self,
         rows: Range<usize>,

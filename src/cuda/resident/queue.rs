@@ -31,7 +31,7 @@ use core::ops::Range;
 
 /// Where a sweep reads V.
 #[derive(Clone, Copy)]
-enum Origin<'a, T> {
+enum Place<'a, T> {
     /// Where it has been staged.
     Staged,
     /// There, once the copy on `before` is done.
@@ -184,13 +184,14 @@ impl<T: Real> Queue<T> {
             let elsewhere = target != Target::InPlace;
             let used = match self.take_ahead(plan, l, to) {
                 Some(used) => used,
-                None => self.enqueue_sweeps(plan, (l, inverses), (elsewhere, to), Origin::Staged, written)?,
+                None => self.enqueue_sweeps(plan, (l, inverses), (elsewhere, to), Place::Staged, written)?,
             };
             // Later work is for the next modification, and runs while the host reads the outcome of this one. A solve waits for the
             // inverses, and with them for the filling.
             if target != Target::Discard {
                 inverses.remake(&self.stream, (to, l.stride()), plan.start, self.filled(used))?;
-                return self.pivots.clear_next(plan.rows);
+                let to_clear = self.pivots_to_clear(plan);
+                return self.pivots.clear_next(to_clear);
             }
             if self.v.blocks.count() > 1 {
                 // All sweeps but the first leave inverses of their own.
@@ -212,15 +213,15 @@ impl<T: Real> Queue<T> {
         plan: &Plan,
         (l, inverses): (&Dense<T>, &mut Inverses),
         (elsewhere, to): (bool, DeviceSlice<'_, T>),
-        origin: Origin<'_, T>,
+        place: Place<'_, T>,
         written: &mut bool,
     ) -> Result<usize, Error> {
         let (source, stride, start) = (l.slice(), l.stride(), plan.start);
         let blocks = self.v.blocks;
         self.status.as_mut_slice()?[0] = WHOLE;
-        self.pivots.turn(plan.rows)?;
-        // SAFETY: the caller guarantees L, `to` and the inverses; only this stream uses all other memory until it has been
-        // waited for. V is written before its copy is enqueued.
+        self.pivots.turn(self.pivots_to_clear(plan))?;
+        // SAFETY: the caller guarantees L, `to`, the inverses and a lent V; only this stream uses all other memory until it has been
+        // waited for. A V in host memory has been packed, and one that is being copied is waited for.
         unsafe {
             // First the work that does not depend on V.
             for first in (0..blocks.count()).step_by(SWEEPS_OF_LAUNCH) {
@@ -232,10 +233,10 @@ impl<T: Real> Queue<T> {
                 let untouched = 0..start * stride;
                 self.stream.copy(source.part(untouched.clone()), to.part(untouched))?;
             }
-            let v = match origin {
-                Origin::Lent(v, stride) => (v, stride),
-                Origin::Staged => self.v.place(),
-                Origin::Copied => {
+            let v = match place {
+                Place::Lent(v, stride) => (v, stride),
+                Place::Staged => self.v.place(),
+                Place::Copied => {
                     self.stream.wait(&self.copied)?;
                     self.v.slice()
                 }
@@ -255,6 +256,11 @@ impl<T: Real> Queue<T> {
             self.done.record(&self.stream)?;
             Ok(used)
         }
+    }
+
+    /// The pivots that are read as they arrive: several sweeps write each pivot several times.
+    fn pivots_to_clear(&self, plan: &Plan) -> usize {
+        if self.v.blocks.count() == 1 { plan.rows } else { 0 }
     }
 
     /// The memory to fill after sweeps with this many doubles of records.

@@ -1,4 +1,4 @@
-//! V diag(√|w|) on the device, in rank blocks, and its staging.
+//! V diag(√|w|) in rank blocks, on the device or in page-locked memory of the host, and its staging.
 
 use super::sizes::ROW_BLOCK;
 use super::sweep_launch::{NARROW, WIDE, has_room_for_wide};
@@ -32,8 +32,8 @@ pub(in crate::cuda) struct StagedV<T> {
     /// Distance from one column to the next.
     stride: usize,
     pub blocks: RankBlocks,
-    /// Rows in host memory that have not been sent.
-    to_send: Option<Range<usize>>,
+    /// Rows of V that are in host memory, and not on the device.
+    in_host: Option<Range<usize>>,
 }
 
 impl<T: Real> StagedV<T> {
@@ -47,7 +47,7 @@ impl<T: Real> StagedV<T> {
             host: None,
             stride,
             blocks,
-            to_send: None,
+            in_host: None,
         })
     }
 
@@ -58,12 +58,12 @@ impl<T: Real> StagedV<T> {
 
     /// Sets the rank blocks of the next V.
     pub fn expect(&mut self, blocks: RankBlocks) {
-        (self.blocks, self.to_send) = (blocks, None);
+        (self.blocks, self.in_host) = (blocks, None);
     }
 
     /// Where a sweep reads the V that has been staged, with its column stride: on the device, or in host memory over the link.
     pub fn place(&self) -> (DeviceSlice<'_, T>, usize) {
-        match (&self.to_send, &self.host) {
+        match (&self.in_host, &self.host) {
             (Some(_), Some(host)) => (host.mapped(), self.stride),
             _ => self.slice(),
         }
@@ -93,14 +93,14 @@ impl<T: Real> StagedV<T> {
         let to = (host.as_mut_slice()?, self.stride);
         if signed.sources().iter().any(|&(r, _)| v[(0, r)] != T::ZERO) {
             let outline = signed.check_and_pack((v, weights), &blocks, to)?;
-            self.to_send = Some(0..v.nrows());
+            self.in_host = Some(0..v.nrows());
             return Ok(outline);
         }
         let outline = signed.check(v, weights, Threads::Pool.par())?;
         if let Some(first) = outline.first_column::<T>(v.nrows()) {
             let rows = first / ROW_BLOCK * ROW_BLOCK..v.nrows();
             signed.pack(v, &blocks, rows.clone(), to);
-            self.to_send = Some(rows);
+            self.in_host = Some(rows);
         }
         Ok(outline)
     }
@@ -171,7 +171,7 @@ impl<T: Real> StagedV<T> {
     /// # Safety
     /// Earlier copies are done, and only the stream uses this memory until the sweep is done.
     pub unsafe fn send(&mut self, stream: &Stream) -> Result<(), Error> {
-        let (Some(rows), Some(host)) = (self.to_send.take(), &self.host) else { return Ok(()) };
+        let (Some(rows), Some(host)) = (self.in_host.take(), &self.host) else { return Ok(()) };
         // SAFETY: packed when it was staged; the caller guarantees the memory until the copy is done.
         unsafe { self.send_rows(stream, host, rows) }
     }
@@ -186,7 +186,7 @@ impl<T: Real> StagedV<T> {
     /// As [`send`](Self::send), for both; a V on the other device has been waited for.
     pub unsafe fn send_of(&mut self, stream: &Stream, staged: &Self) -> Result<(), Error> {
         self.expect(staged.blocks);
-        match (&staged.to_send, &staged.host) {
+        match (&staged.in_host, &staged.host) {
             (Some(rows), Some(host)) => {
                 // SAFETY: packed when it was staged; the caller guarantees the memory until the copy is done.
                 unsafe { self.send_rows(stream, host, rows.clone()) }

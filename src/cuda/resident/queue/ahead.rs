@@ -1,7 +1,7 @@
 //! Sweeps that begin before it is known whether their V is valid: the device need not wait for the host to read the outcome of
 //! the check. They write to memory of which the factor has no part yet.
 
-use super::{Origin, Queue};
+use super::{Place, Queue};
 use crate::cuda::dense::Dense;
 use crate::cuda::matrix::DeviceView;
 use crate::cuda::memory::DeviceSlice;
@@ -17,10 +17,12 @@ use crate::sweep::rank_blocks::RankBlocks;
 use crate::sweep::signed::Signed;
 use crate::sweep::weights::Weights;
 
-/// The order up to which one V that begins in the first row block makes the next one likely to. Beyond, a sweep takes much longer than
-/// the host, and one that is not used is a long wait: then it takes as many such V as the other constant.
-const SHORT: usize = 8192;
-const EARLY_FOR_LONG: usize = 8;
+/// Whether a V is likely to begin in the first row block, after this number in a row that have. Of a large order it takes several:
+/// there a sweep takes much longer than the host, and one that is not used is a long wait.
+fn is_likely_early(order: usize, before: usize) -> bool {
+    const SHORT: usize = 8192;
+    before >= if order <= SHORT { 1 } else { 8 }
+}
 
 /// L, its inverses, and memory of the shape of L for the new one.
 pub(in crate::cuda::resident) struct Matrices<'a, T> {
@@ -55,7 +57,7 @@ impl<T: Real> Queue<T> {
     /// otherwise behind it. [`begin`](Self::begin) makes use of it.
     ///
     /// # Errors
-    /// As [`StagedV::stage_device`].
+    /// As [`StagedV::stage_device`]; but after [`Error::Device`] a sweep may read a lent V until this queue is dropped.
     ///
     /// # Safety
     /// As [`begin`](Self::begin) for `matrices`: L, the inverses, and memory for the new L. Until `begin` is called, or another V
@@ -70,8 +72,7 @@ impl<T: Real> Queue<T> {
         (matrices, lent): (Option<Matrices<'_, T>>, bool),
     ) -> Result<Outline, Error> {
         let shape = v.shape();
-        let enough = if shape.0 <= SHORT { 1 } else { EARLY_FOR_LONG };
-        let likely = self.early >= enough && blocks.count() == 1 && shape.0 > 0;
+        let likely = is_likely_early(shape.0, self.early) && blocks.count() == 1 && shape.0 > 0;
         let mut matrices = matrices.filter(|_| likely);
         let mut begun = Ok(());
         if lent
@@ -81,14 +82,14 @@ impl<T: Real> Queue<T> {
             let (lent, stride) = v.slice_on(&self.stream)?;
             self.v.expect(blocks);
             // SAFETY: the caller guarantees the matrices and V.
-            begun = unsafe { self.begin_ahead(shape.0, matrices, Origin::Lent(lent, stride)) };
+            begun = unsafe { self.begin_ahead(shape.0, matrices, Place::Lent(lent, stride)) };
         }
         // SAFETY: the view's memory exists and is not written while it is borrowed; the caller guarantees the other.
         let copying = unsafe { self.v.begin_device((&self.before, take), v, signed, blocks) };
         if let Some(matrices) = matrices.filter(|_| copying.is_ok()) {
             let recorded = self.copied.record(&self.before);
             // SAFETY: the caller guarantees the matrices.
-            begun = recorded.and_then(|()| unsafe { self.begin_ahead(shape.0, matrices, Origin::Copied) });
+            begun = recorded.and_then(|()| unsafe { self.begin_ahead(shape.0, matrices, Place::Copied) });
         }
         self.before.synchronize().and(copying).and(begun)?;
         let outline = StagedV::outline_of(take, shape, weights);
@@ -113,7 +114,7 @@ impl<T: Real> Queue<T> {
         &mut self,
         order: usize,
         matrices: Matrices<'_, T>,
-        origin: Origin<'_, T>,
+        place: Place<'_, T>,
     ) -> Result<(), Error> {
         let plan = Plan { rows: order, cols: order, start: 0, panel_cols: PANEL_COLS };
         let Matrices { l, inverses, new } = matrices;
@@ -121,7 +122,7 @@ impl<T: Real> Queue<T> {
         // Nothing is lost by a failure: L is not written.
         let written = &mut false;
         // SAFETY: the caller guarantees the matrices.
-        let used = unsafe { self.enqueue_sweeps(&plan, (l, inverses), (true, new), origin, written)? };
+        let used = unsafe { self.enqueue_sweeps(&plan, (l, inverses), (true, new), place, written)? };
         self.ahead = Some(Ahead { used, matrices, order });
         Ok(())
     }
@@ -137,11 +138,6 @@ impl<T: Real> Queue<T> {
         Some(ahead.used)
     }
 
-    /// Whether a sweep has been enqueued ahead that no modification has used.
-    pub fn is_ahead(&self) -> bool {
-        self.ahead.is_some()
-    }
-
     /// Waits for a sweep that has been enqueued ahead and is not used. L and the inverses are as before.
     ///
     /// # Errors
@@ -151,5 +147,16 @@ impl<T: Real> Queue<T> {
         self.stream.synchronize()?;
         // SAFETY: the memory belongs to this queue, and nothing is in flight.
         unsafe { self.filled(used).reset(&self.stream) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_likely_early;
+
+    #[test]
+    fn a_large_order_takes_several_early_v() {
+        let least = |order| (0..).find(|&before| is_likely_early(order, before));
+        assert_eq!([1, 8192, 8193, 1 << 17].map(least), [Some(1), Some(1), Some(8), Some(8)]);
     }
 }
