@@ -40,6 +40,11 @@ struct WarpRowsOfL {
     __device__ __forceinline__ bool inside(const MmaLane& at, long long column) const {
         return first(at) >= column + PANEL_COLS && first(at) + WARP_ROWS <= sweep.n;
     }
+    // Whether that is so for all warps of the block.
+    __device__ __forceinline__ bool all_inside(const MmaLane& at, long long column) const {
+        const long long begin = first(at) - WARP_ROWS * at.warp;
+        return begin >= column + PANEL_COLS && begin + ROW_BLOCK <= sweep.n;
+    }
     __device__ __forceinline__ bool exists(int which, long long column) const {
         const long long i = row + which;
         return i < sweep.n && column <= i;
@@ -161,7 +166,7 @@ struct ChangeOfV {
 
 // The products L + (L (M - 1) + V N) and V - L P of a panel, sixteen columns of L at a time, each a batch of copies. As
 // soon as sixteen columns are in registers, those of the next panel are fetched in their place, if there are `more`.
-// INSIDE: L has all entries of the warp's rows. `halfway` is called in the middle.
+// INSIDE: L has all entries of the block's rows. `halfway` is called in the middle.
 template <bool INSIDE, class S, class Halfway>
 struct NewColumns {
     typedef double OldSixteen[4][2], Sixteen[2][4];  // columns of L as an operand, and of a product
@@ -249,7 +254,8 @@ __device__ __forceinline__ void update_l_and_v(const MmaLane& at, const WarpRows
     ChangeOfV<T> change(v);
     const double none[2][4] = {}, no_l[4][2] = {};
     T* const to = rows_of_l.sweep.to + (column + at.q) * rows_of_l.sweep.l_stride + rows_of_l.row;
-    if (rows_of_l.inside(at, column))
+    // All warps take the same branch: they meet in `halfway`.
+    if (rows_of_l.all_inside(at, column))
         NewColumns<true, T, Halfway>{at, rows_of_l, record, column, change, more, halfway, to}.template gemm<0>(no_l, none);
     else
         NewColumns<false, T, Halfway>{at, rows_of_l, record, column, change, more, halfway, to}.template gemm<0>(no_l, none);

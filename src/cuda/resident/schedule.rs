@@ -82,7 +82,7 @@ pub(in crate::cuda) struct Partition {
 impl Partition {
     /// Measured on an NVIDIA H200 with 1, 2, 4 and 8 sweeps. If there are enough multiprocessors, the time is that of the panels
     /// one after the other: ranges are short, and the critical path covers many of them. If not, V alone and the starts of ranges
-    /// are additional work: three eighths of the multiprocessors are on the critical path.
+    /// are additional work: three eighths of the multiprocessors are on the critical path, or a quarter if they are far from enough.
     pub fn new(order_panels: usize, sweeps: usize, multiprocessors: usize) -> Self {
         let row_blocks = order_panels.div_ceil(ROW_BLOCK_PANELS);
         if sweeps <= 1 {
@@ -92,7 +92,8 @@ impl Partition {
                 _ if 4 * row_blocks <= multiprocessors => 8,
                 _ => 16,
             };
-            let sixteenths = (6 * multiprocessors / row_blocks.max(1)).clamp(2, 16);
+            let on_critical_path = if 2 * row_blocks <= multiprocessors { 6 } else { 4 };
+            let sixteenths = (on_critical_path * multiprocessors / row_blocks.max(1)).clamp(2, 16);
             return Self { range_panels, sixteenths, depth: usize::MAX, distance: range_panels };
         }
         let (range_panels, depth, distance) = match (sweeps, row_blocks) {
