@@ -78,7 +78,7 @@ impl<T: Real> NewPivots<T> {
                 // an aligned scalar is written as a whole.
                 unsafe { self.last.as_ptr().add(row).read_volatile() }
             });
-            if pivots.iter().all(|pivot| pivot == pivot) {
+            if !pivots.iter().any(|pivot| pivot.to_f64().is_nan()) {
                 read(run.clone(), &pivots[..run.len()]);
                 (at, readings) = (run.end, 0);
                 continue;
