@@ -9,9 +9,7 @@ use crate::element::Element;
 use crate::error::Error;
 #[cfg(feature = "opencl")]
 use crate::opencl;
-#[cfg(feature = "cuda")]
-use crate::operand::Operand;
-use crate::operand::OperandMut;
+use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 #[cfg(feature = "cuda")]
 use crate::storage::Origin;
