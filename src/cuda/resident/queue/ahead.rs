@@ -53,8 +53,8 @@ pub(super) struct Ahead {
 
 impl<T: Real> Queue<T> {
     /// As [`StagedV::stage_device`]. If V is likely to be valid, a sweep with all of its rows is enqueued, so that the device need
-    /// not wait for the host to read the outcome of the check: before the copy, if V is `lent` and can be read where it is,
-    /// otherwise behind it. [`begin`](Self::begin) makes use of it.
+    /// not wait for the host to read the outcome of the check. It reads a V that is `lent` and needs no scaling in the caller's
+    /// memory, any other from the copy, behind which it is enqueued. [`begin`](Self::begin) makes use of the sweep.
     ///
     /// # Errors
     /// As [`StagedV::stage_device`]; but after [`Error::Device`] a sweep may read a lent V until this queue is dropped.
