@@ -19,9 +19,7 @@ use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
-#[cfg(any(feature = "cuda", feature = "opencl"))]
-use faer::Mat;
-use faer::{MatMut, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
 /// A storage of any engine.
 pub type AnyStorage<T> = Box<dyn Storage<T>>;
@@ -172,5 +170,9 @@ impl<T: Element> Storage<T> for AnyStorage<T> {
         skipped: usize,
     ) -> Result<Option<BorderThere<T>>, Error> {
         (**self).border_there(at, parts, skipped)
+    }
+
+    fn border_below(&self) -> Result<Option<Mat<T>>, Error> {
+        (**self).border_below()
     }
 }

@@ -14,7 +14,7 @@ use core::any::Any;
 use core::fmt;
 use core::ops::Range;
 use core::str::FromStr;
-use faer::{MatMut, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
 /// What a factor is made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -383,8 +383,8 @@ pub trait Storage<T: Element>: Swept<T> + Any + Send + Sync {
         Ok(None)
     }
 
-    /// Computes the border of new columns of A at row `at`, as [`Border::new`] does, in the memory that holds them, and keeps
-    /// it; `None` if the engine cannot use them there. The shapes are right; entries have not been checked. L is not changed.
+    /// Computes the border of new columns of A at row `at`, as [`Border::new`] does, in the engine's memory, and keeps it; `None`
+    /// if the host is to compute it. The shapes are right; entries have not been checked. L is not changed.
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming the argument; `NotPositiveDefinite` with the row of the new A; `Device`.
@@ -394,6 +394,14 @@ pub trait Storage<T: Element>: Swept<T> + Any + Send + Sync {
         _parts: &Parts<'_, T>,
         _skipped: usize,
     ) -> Result<Option<BorderThere<T>>, Error> {
+        Ok(None)
+    }
+
+    /// Copies X of the border that [`border_there`](Self::border_there) has computed, if there is one.
+    ///
+    /// # Errors
+    /// `Device`.
+    fn border_below(&self) -> Result<Option<Mat<T>>, Error> {
         Ok(None)
     }
 }

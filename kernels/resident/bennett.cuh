@@ -95,7 +95,7 @@ __device__ __noinline__ void bennett_coefficients(BennettShared& shared, const B
         shared.diagonal[r] = -gamma_excess * inverse;
         if (column < panel.rows) {
             const double pivot = gamma > 0.5 ? fma(l, gamma_excess, l) : l * gamma;
-            panel.pivots[column] = (T)pivot;
+            panel.pivots[column] = is_pivot<T>(pivot) ? (T)pivot : no_pivot<T>();
             double* const to = record + PIVOTS_AT + part * BENNETT_COLS + r;
             *to = pivot;
             store_there(panel.peers, to, pivot);

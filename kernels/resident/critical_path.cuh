@@ -115,6 +115,10 @@ __device__ __forceinline__ void critical_path(const MmaLane& at, const Task<T>& 
     if (threadIdx.x == 0) task.wait_for_v();
     __syncthreads();
     task.load_v(at, rows_of_l.row, rows.v);
+    if (task.takes_v()) {
+        task.save_v(at, 0, rows.v);
+        if (first > 0) task.publish_v(at, 0);
+    }
     if (first == task.begin) {
         start_diagonal();
         copy_async_wait_all();
@@ -127,6 +131,6 @@ __device__ __forceinline__ void critical_path(const MmaLane& at, const Task<T>& 
     const SolvedPanels solved = solve_panels(shared, tiles, sweep, first, state, refined);
     // Published late: an update task may wait for V at the beginning of the row block's own panels, but no task on the
     // critical path does.
-    if (first > task.begin && first % task.range_panels == 0) task.publish_v(at, task.own_range());
+    if (first % task.range_panels == 0 && (first > task.begin || first == 0)) task.publish_v(at, task.own_range());
     publish_coefficients(shared, solved, (BennettShared*)staged, sweep, first, panels);
 }

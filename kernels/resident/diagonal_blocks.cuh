@@ -103,7 +103,7 @@ __device__ __forceinline__ void householder_fallback(DiagonalShared& shared, dou
     scales[2 * PANEL_COLS + i] = own.interchange;
 #pragma unroll
     for (int e = 0; e < 3; ++e) store(N_AT + e * PANEL_COLS + i, scales[e * PANEL_COLS + i]);
-    if (i < cols && at.q == 0) panel.pivots[i] = (T)d[i][i];
+    if (i < cols && at.q == 0) panel.pivots[i] = i < done ? (T)d[i][i] : no_pivot<T>();
     for (int j = at.q; j <= i; j += ROW_THREADS) store(DIAGONAL_AT + i * (i + 1) / 2 + j, d[j][i]);
     __syncthreads();
     const bool interchanged = any_interchange(at, scales + 2 * PANEL_COLS);

@@ -30,6 +30,14 @@ __device__ __forceinline__ bool is_pivot(double x) {
     return pivot > T(0) && pivot <= (sizeof(T) == 8 ? (T)MAX_F64 : (T)3.4028235e38f);
 }
 
+// What the host reads for a pivot that breaks down, while the sweep runs: NaN, as before the launch, so that it waits for
+// the status (src/cuda/resident/pivots.rs).
+template <class T>
+__device__ __forceinline__ T no_pivot() {
+    const double zero = 0.0;
+    return (T)(zero / zero);
+}
+
 // The pivot from scaled terms, for squares that underflow or overflow; for a minus sign alpha^2 is (l - |v|) (l +
 // |v|). Returns b = v / beta in v, and alpha = 0 where alpha^2 is not positive.
 __device__ __forceinline__ Pivot scaled_pivot(double l, double (&v)[ROW_ENTRIES], double sign) {

@@ -6,7 +6,14 @@
 //                entry (rows[i], columns[j]) of `from`, or zero where rows[i] < columns[j]
 //     rows       n; -1 for a row of zeros
 //     columns    cols; INT_MAX for a column of zeros
-// Launch: blocks of 256 threads; any grid.
+// Launch: blocks of 256 threads; x of the grid for each 1024 rows, y for each four columns, or fewer.
+//
+// move_rows: moves rows of leading columns of L in place, all of them up or all of them down:
+//     l          entry (i, j) at l + j * stride + i; rows `first` .. n of the first `cols` columns are written, from rows that
+//                lie in the same columns and are not before `first`
+//     rows       n: the old row of each; -1 for a row of zeros
+//     down       whether rows move down: otherwise rows[i] >= i, with it rows[i] <= i
+// Launch: blocks of 256 threads; a block for each column, or fewer.
 //
 // move_back: row f of A moves up to row t: columns t + 1 .. f of L, which a gather has moved there from t .. f - 1, are
 // rotated into old column f, the last one first; that becomes column t. With z row f of the old L, in columns t .. f,
@@ -24,18 +31,60 @@
 
 constexpr int COLUMNS_AHEAD = 8;  // columns of a row that are loaded together
 
+// Rows and columns that a block of a gather copies.
+constexpr int ROWS_OF_THREAD = 4;
+constexpr int ROWS_OF_BLOCK = ROWS_OF_THREAD * THREADS;
+constexpr int COLUMNS_OF_BLOCK = 4;
+
 template <class T>
 __device__ __forceinline__ void gather(const T* from, long long from_stride, T* to, long long to_stride,
                                        const int* rows, const int* columns, long long n, int cols,
                                        int triangle) {
-    for (int j = blockIdx.y; j < cols; j += gridDim.y) {
-        const int column = columns[j];
-        for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < n; i += (long long)gridDim.x * THREADS) {
-            if (triangle && i < j) continue;
-            const int row = rows[i];
-            to[j * to_stride + i] = row < column ? T(0) : from[column * from_stride + row];
+    const long long first = (long long)blockIdx.x * ROWS_OF_BLOCK + threadIdx.x;
+    int row[ROWS_OF_THREAD];
+#pragma unroll
+    for (int e = 0; e < ROWS_OF_THREAD; ++e) row[e] = first + e * THREADS < n ? rows[first + e * THREADS] : -1;
+    const long long step = (long long)gridDim.y * COLUMNS_OF_BLOCK;
+    for (long long j0 = (long long)blockIdx.y * COLUMNS_OF_BLOCK; j0 < cols; j0 += step) {
+        // No row of the block is on or below the diagonal.
+        if (triangle && (blockIdx.x + 1LL) * ROWS_OF_BLOCK <= j0) return;
+        T entries[COLUMNS_OF_BLOCK][ROWS_OF_THREAD];
+#pragma unroll
+        for (int c = 0; c < COLUMNS_OF_BLOCK; ++c) {
+            const int column = columns[min(j0 + c, cols - 1LL)];
+#pragma unroll
+            for (int e = 0; e < ROWS_OF_THREAD; ++e)
+                entries[c][e] = row[e] < column ? T(0) : from[column * from_stride + row[e]];
         }
+#pragma unroll
+        for (int c = 0; c < COLUMNS_OF_BLOCK; ++c)
+#pragma unroll
+            for (int e = 0; e < ROWS_OF_THREAD; ++e) {
+                const long long i = first + e * THREADS, j = j0 + c;
+                if (i < n && j < cols && (!triangle || i >= j)) to[j * to_stride + i] = entries[c][e];
+            }
     }
+}
+
+template <class T>
+__device__ __forceinline__ void move_rows(T* l, long long stride, const int* rows, long long first, long long n,
+                                          int cols, int down) {
+    const long long blocks = (n - first + ROWS_OF_BLOCK - 1) / ROWS_OF_BLOCK;
+    for (long long j = blockIdx.x; j < cols; j += gridDim.x)
+        for (long long b = 0; b < blocks; ++b) {
+            const long long i0 = first + (down ? blocks - 1 - b : b) * ROWS_OF_BLOCK + threadIdx.x;
+            T entries[ROWS_OF_THREAD];
+#pragma unroll
+            for (int e = 0; e < ROWS_OF_THREAD; ++e) {
+                const int row = i0 + e * THREADS < n ? rows[i0 + e * THREADS] : -1;
+                entries[e] = row < 0 ? T(0) : l[j * stride + row];
+            }
+            // Rows that later ones need are not among those that are written now.
+            __syncthreads();
+#pragma unroll
+            for (int e = 0; e < ROWS_OF_THREAD; ++e)
+                if (i0 + e * THREADS < n) l[j * stride + i0 + e * THREADS] = entries[e];
+        }
 }
 
 template <class T>
@@ -71,6 +120,11 @@ __device__ __forceinline__ void rotate(T* l, long long stride, const T* old, con
         gather(from, from_stride, to, to_stride, rows, columns, n, cols, triangle);                          \
     }                                                                                                        \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                    \
+        move_rows_##NAME(T* l, long long stride, const int* rows, long long first, long long n, int cols,    \
+                         int down) {                                                                         \
+        move_rows(l, stride, rows, first, n, cols, down);                                                    \
+    }                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                    \
         move_back_##NAME(T* l, long long stride, const T* old, const double* x, const double* s,               \
                          const double* pivots, long long f, long long t, long long n) {                     \
         rotate(l, stride, old, x, s, pivots, f, t, n);                                                        \
@@ -79,4 +133,4 @@ __device__ __forceinline__ void rotate(T* l, long long stride, const T* old, con
 REARRANGE(float, f32)
 REARRANGE(double, f64)
 
-EXPORT_LAYOUT(rearrange, THREADS)
+EXPORT_LAYOUT(rearrange, THREADS, ROWS_OF_BLOCK, COLUMNS_OF_BLOCK)

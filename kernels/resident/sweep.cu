@@ -19,7 +19,8 @@
 //   - Update tasks compute the new L of those panel ranges afterwards, as many at a time as the device has room for,
 //     from V as the critical-path task has saved it at the beginning of each range.
 //   - Forwarding tasks transform L and V through the panel ranges before those, and pass V to the next range.
-//   - Inverting tasks invert a diagonal block that the previous sweep has left.
+//   - Inverting tasks invert a diagonal block that the previous sweep has left. Those behind the last sweep are for later
+//     launches and solves.
 //
 // Thread blocks wait for each other by flags in device memory (common/flags.cuh), and right before the diagonal by the
 // payload in the records (payload.cuh). Each thread block takes the next task of a list, in which every task comes
@@ -75,12 +76,34 @@ __device__ __noinline__ void invert_apart(InverseShared& shared, const T* l, lon
     invert(shared, l, l_stride, inverse, refine, height);
 }
 
-// An inverting task.
+// Whether launches fill memory for the next one. The wide kernel has no registers for it.
+constexpr int FILLS_NEXT = !IS_DISTRIBUTED && RANK_BLOCK == 16;
+
+// Fills the share of a panel, and of its row block with the first one, in the records and flags of the next launch.
 template <class T>
-__device__ __forceinline__ void invert_diagonal_block(const Task<T>& task, InverseShared& shared) {
+__device__ __forceinline__ void fill_next(const Launch<T>& launch, const Task<T>& task, int panel) {
+    static_assert(RECORD % 2 == 0, "records are filled by 16 bytes");
+    Word<long long>* const ones = (Word<long long>*)(launch.next_records + (long long)panel * RECORD);
+    for (int i = threadIdx.x; i < RECORD / 2; i += THREADS) ones[i] = {{-1, -1}};
+    int* const flags = launch.next_flags + COMMON_FLAGS;
+    if (threadIdx.x == 0) flags[panel] = 0;
+    if (panel % ROW_BLOCK_PANELS != 0) return;
+    const int ranges = task.ranges();
+    for (int i = threadIdx.x; i < 2 * ranges; i += THREADS) {
+        const int row_block = i < ranges ? task.row_block : task.row_blocks() + task.row_block;
+        flags[task.panels() + row_block * ranges + i % ranges] = 0;
+    }
+    if (panel == 0 && threadIdx.x < COMMON_FLAGS) launch.next_flags[threadIdx.x] = 0;
+}
+
+// An inverting task. Behind the last sweep it fills memory for the next launch before it waits.
+template <class T>
+__device__ __forceinline__ void invert_diagonal_block(const Launch<T>& launch, const Task<T>& task,
+                                                      InverseShared& shared) {
     const Sweep<T>& sweep = task.sweep;
     const int panel = task.row_block * ROW_BLOCK_PANELS + task.range;
     const long long first = (long long)panel * PANEL_COLS;
+    if (FILLS_NEXT && launch.next_flags) fill_next(launch, task, panel);
     if (threadIdx.x == 0) task.wait_for_l(task.own_range());
     __syncthreads();
     invert_apart(shared, sweep.from + first * (sweep.l_stride + 1), sweep.l_stride,
@@ -109,7 +132,7 @@ __device__ __forceinline__ void take_task(const Launch<T>& launch, int slots, co
         critical_path(at, task, rows_of_l, slots, memory, memory + ROOM_BYTES<T> / sizeof(double),
                       memory + TILES_AT<T> / sizeof(double));
     else if (task.kind == INVERTING)
-        invert_diagonal_block(task, *(InverseShared*)memory);
+        invert_diagonal_block(launch, task, *(InverseShared*)memory);
     else
         update(at, task, rows_of_l, slots, memory + FRONT);
 }
@@ -142,7 +165,6 @@ constexpr int KIND_FORWARDING = FORWARDING, KIND_INVERTING = INVERTING, KIND_CRI
               KIND_UPDATE = UPDATE;
 constexpr int MAX_RANK_BLOCKS = 1 << RANK_BLOCK_BITS, MAX_ROW_BLOCKS = 1 << ROW_BLOCK_BITS,
               MAX_RANGES = 1 << RANGE_BITS;
-constexpr int COMMON_FLAGS = 1;  // before those of the sweeps
 constexpr int PEERS_BYTES = sizeof(Peers);
 constexpr int FLAGS_PER_PANEL = flags_of_sweep(1, 0, 0), FLAGS_PER_RANGE = flags_of_sweep(0, 1, 1);
 
@@ -162,7 +184,8 @@ constexpr int LAUNCH_BYTES = sizeof(Argument), AT_FROM = OFFSET(Argument, sweep.
               AT_PLUS = OFFSET(Argument, plus), AT_LAST_PLUS = OFFSET(Argument, last_plus),
               AT_FIRST_MINUS = OFFSET(Argument, first_minus), AT_RANGE_PANELS = OFFSET(Argument, range_panels),
               AT_V_SLOTS = OFFSET(Argument, v_slots),
-              AT_TASKS = OFFSET(Argument, tasks);
+              AT_TASKS = OFFSET(Argument, tasks), AT_NEXT_RECORDS = OFFSET(Argument, next_records),
+              AT_NEXT_FLAGS = OFFSET(Argument, next_flags);
 
 EXPORT_LAYOUT(SWEEP, PANEL_COLS, RANK_BLOCK, ROW_BLOCK_PANELS, THREADS, STAGED, RECORD, FRONT_BYTES_F32,
               FRONT_BYTES_F64, SLOT_BYTES, MIN_SLOTS, MAX_SLOTS, KIND_FORWARDING, KIND_INVERTING, KIND_CRITICAL_PATH,
@@ -170,7 +193,7 @@ EXPORT_LAYOUT(SWEEP, PANEL_COLS, RANK_BLOCK, ROW_BLOCK_PANELS, THREADS, STAGED, 
               MAX_RANGES, COMMON_FLAGS, FLAGS_PER_PANEL, FLAGS_PER_RANGE, LAUNCH_BYTES, AT_FROM, AT_TO,
               AT_L_STRIDE, AT_V, AT_V_STRIDE, AT_INVERSE, AT_REFINE, AT_RECORDS, AT_PIVOTS, AT_STATUS,
               AT_SAVED_V, AT_FLAGS, AT_FLAGS_BEFORE, AT_N, AT_FIRST_COLUMN, AT_SIGN, AT_PLUS, AT_LAST_PLUS, AT_FIRST_MINUS,
-              AT_RANGE_PANELS, AT_V_SLOTS, AT_TASKS, AT_PEERS, MAX_PEERS, PEERS_BYTES)
+              AT_RANGE_PANELS, AT_V_SLOTS, AT_TASKS, AT_NEXT_RECORDS, AT_NEXT_FLAGS, FILLS_NEXT, AT_PEERS, MAX_PEERS, PEERS_BYTES)
 
 EXPORT_THRESHOLDS(SWEEP, MAX_GRAM_PLUS, MAX_GRAM_MINUS, MAX_GRAM_PLUS_ONE_PANEL, MAX_GRAM_MINUS_ONE_PANEL,
                   MAX_P_SQUARE, MAX_INVERSE, MAX_INVERSE_ONE_PANEL, MAX_INVERSE_LOSS)

@@ -59,4 +59,8 @@ struct Launch {
     int range_panels;       // panels of a panel range, even
     int v_slots;            // for V of a row block at the beginning of panel ranges
     const unsigned* tasks;  // words of task.cuh, in the order in which thread blocks take them
+    // Records and flags of the next launch, of one sweep as this one, which inverting tasks behind it fill as they are
+    // before a launch (FILLS_NEXT); or null.
+    double* next_records;
+    int* next_flags;
 };

@@ -19,6 +19,8 @@ constexpr int RANGE_SHIFT = ROW_BLOCK_BITS, RANK_BLOCK_SHIFT = RANGE_SHIFT + RAN
 // No task's word: that of the last row block, panel range and rank block that a word can name.
 constexpr unsigned NO_TASK = ~0u;
 
+constexpr int COMMON_FLAGS = 1;  // before those of the sweeps: the counter of the tasks that have been taken
+
 // The flags of a sweep: one for each panel, and two for each row block and panel range.
 __device__ constexpr int flags_of_sweep(int panels, int row_blocks, int ranges) {
     return panels + 2 * row_blocks * ranges;
@@ -50,7 +52,7 @@ struct Task {
         sweep.v += rank_block * RANK_BLOCK * sweep.v_stride;
         sweep.saved_v += rank_block * v_slots * row_blocks() * (long long)(ROW_BLOCK * RANK_BLOCK);
         sweep.records += (long long)rank_block * panels() * RECORD;
-        sweep.flags += 1 + rank_block * flags;
+        sweep.flags += COMMON_FLAGS + rank_block * flags;
         sweep.sign = plus ? 1.0 : -1.0;
         sweep.flags_before = nullptr;
         if (rank_block > 0) {
@@ -93,16 +95,19 @@ struct Task {
         __syncthreads();
     }
 
+    // Whether the task begins with V itself. Update tasks do not: V is not read any more when all pivots are there.
+    __device__ __forceinline__ bool takes_v() const { return begin == 0 && kind != UPDATE; }
+
     // By one thread: waits for V at the beginning of the task.
     __device__ __forceinline__ void wait_for_v() const {
-        if (begin > 0) poll_flag(sweep.peers, v_flag(range), WARPS);
+        if (!takes_v()) poll_flag(sweep.peers, v_flag(range), WARPS);
     }
 
-    // Loads V of the thread's rows, the first of which is `row`, at the beginning of the task: from V itself at panel
-    // 0, otherwise from the copy that another task has saved, for which one thread has waited. What is not finite is loaded
-    // as zero: the host may refuse a V while its sweep runs.
+    // Loads V of the thread's rows, the first of which is `row`, at the beginning of the task: V itself, or the copy that
+    // another task has saved, for which one thread has waited. What is not finite is loaded as zero: the host may refuse
+    // a V while its sweep runs.
     __device__ __forceinline__ void load_v(const MmaLane& at, long long row, VRows& v) const {
-        if (begin == 0) {
+        if (takes_v()) {
 #pragma unroll
             for (int e = 0; e < 4 * V_EIGHTS; ++e) {
                 const long long i = row + e % 4 / 2;

@@ -2,6 +2,7 @@
 
 use super::device::Device;
 use super::memory::{DeviceBuffer, DeviceSlice, Pinned};
+use super::packing::{pack, pack_column, unpack_column};
 use super::stream::{Event, Stream};
 use crate::error::Error;
 use crate::real::Real;
@@ -135,7 +136,7 @@ impl<T: Real> Dense<T> {
             copied.synchronize()?;
             let columns = half.as_mut_slice()?[..rows * piece.len()].par_chunks_exact_mut(rows);
             columns.zip(piece.clone()).for_each(|(to, j)| {
-                copy(to.iter_mut(), a.col(j).subrows(piece.start, rows).iter());
+                pack_column(a.col(j).subrows(piece.start, rows), to);
             });
             // SAFETY: the half is not used before `copied`, and only this stream uses the matrix.
             unsafe {
@@ -175,9 +176,7 @@ impl<T: Real> Dense<T> {
             let cols = together.min(a.ncols() - first);
             let (half, copied) = &mut halves[at % 2];
             copied.synchronize()?;
-            for (j, to) in half.as_mut_slice()?[..rows * cols].chunks_exact_mut(rows).enumerate() {
-                copy(to.iter_mut(), a.col(first + j).iter());
-            }
+            pack(a.subcols(first, cols), &mut half.as_mut_slice()?[..rows * cols]);
             let from = (column + first) * self.stride + row;
             let to = self.buffer.slice(from..self.buffer.len());
             // SAFETY: as in `send`.
@@ -219,8 +218,7 @@ impl<T: Real> Dense<T> {
             let columns = l.as_mut().subcols_mut(piece.start, piece.len());
             columns.par_col_iter_mut().enumerate().for_each(|(j, column)| {
                 let from = &half[j * rows..(j + 1) * rows][j..];
-                let to = column.subrows_mut(piece.start + j, rows - j);
-                copy(to.iter_mut(), from.iter());
+                unpack_column(from, column.subrows_mut(piece.start + j, rows - j));
             });
         }
         Ok(())
@@ -265,8 +263,4 @@ impl<T: Real> Dense<T> {
         unsafe { stream.download_columns((self.part(piece), self.stride), shape, (half, shape.0))? };
         copied.record(stream)
     }
-}
-
-fn copy<'a, T: Copy + 'a>(to: impl Iterator<Item = &'a mut T>, from: impl Iterator<Item = &'a T>) {
-    to.zip(from).for_each(|(to, from)| *to = *from);
 }

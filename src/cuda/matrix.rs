@@ -2,6 +2,7 @@
 
 use super::device::Device;
 use super::memory::{DeviceBuffer, DeviceSlice, Pinned};
+use super::packing::pack;
 use super::stream::Stream;
 use crate::check::extent;
 use crate::error::{Error, other};
@@ -331,9 +332,7 @@ impl<'a, T: Real> DeviceViewMut<'a, T> {
         extent("a", "rows", rows, a.nrows())?;
         extent("a", "columns", cols, a.ncols())?;
         let (stream, mut staged) = (Stream::new(&view.device)?, Pinned::new(&view.device, rows * cols)?);
-        for (to, column) in staged.as_mut_slice()?.chunks_exact_mut(rows.max(1)).zip(a.col_iter()) {
-            to.iter_mut().zip(column.iter()).for_each(|(to, from)| *to = *from);
-        }
+        pack(a, &mut staged.as_mut_slice()?[..rows * cols]);
         let to = view.slice_on(&stream)?;
         // SAFETY: both memories exist, and no other code uses them until the stream has been waited for, below.
         let enqueued = unsafe { stream.upload_columns((&staged, rows), (rows, cols), to) };

@@ -195,6 +195,21 @@ impl<T: Plain> Pinned<T> {
         DeviceSlice { address: self.address(0), len: self.len, buffer: PhantomData }
     }
 
+    /// Some of the scalars, while copies of others may be in flight.
+    ///
+    /// # Errors
+    /// As [`as_mut_slice`](Self::as_mut_slice).
+    ///
+    /// # Safety
+    /// No copy in flight reads or writes these.
+    pub unsafe fn part_mut(&mut self, range: Range<usize>) -> Result<&mut [T], Error> {
+        self.device.doubtless()?;
+        debug_assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: they were allocated and initialized, as for `as_slice`, and are borrowed exclusively; the caller guarantees the
+        // rest.
+        Ok(unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr().add(range.start), range.len()) })
+    }
+
     /// Not for memory that a copy in flight writes: see [`Stream::download`](super::stream::Stream::download).
     pub fn as_slice(&self) -> &[T] {
         // SAFETY: `len` scalars were allocated and initialized; zero bytes are a valid scalar. Callers that enqueue a copy to

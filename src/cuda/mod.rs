@@ -72,6 +72,7 @@ mod module;
 mod on_stream;
 #[allow(unsafe_code, reason = "views that hold on to a lifetime at run time")]
 mod operands;
+mod packing;
 #[allow(unsafe_code, reason = "a promise about bits")]
 mod plain;
 mod ptx;

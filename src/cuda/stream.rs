@@ -61,6 +61,11 @@ impl Stream {
         Ok(self.handle)
     }
 
+    /// The driver's handle, for views that are used behind this stream.
+    pub(super) fn handle(&self) -> u64 {
+        self.handle as u64
+    }
+
     /// Copies `range` of host memory to the device.
     ///
     /// # Safety

@@ -43,6 +43,9 @@ impl<T: Element, F: Storage<T>> Factor<T, F> {
         self.guarded.finish()?;
         let at = self.order();
         self.check_border(cross, corner)?;
+        if cross.host().is_some() || corner.host().is_some() {
+            self.has_room_to_border(cross.shape().1)?;
+        }
         let parts = Parts::at_the_end(cross, corner);
         if let Some(made) = self.guarded.enter_there(at, &parts, 0, &mut self.scratch)? {
             return Ok(made);
@@ -90,11 +93,11 @@ impl<T: Element, F: Storage<T>> Factor<T, F> {
         replaced: usize,
         par: Par,
     ) -> Result<Modification, Error> {
+        columns.has_room_on_host("columns")?;
         let parts = Parts::of(columns, at, "columns");
         if let Some(made) = self.guarded.enter_there(at, &parts, replaced, &mut self.scratch)? {
             return Ok(made);
         }
-        room_for_copy::<T>("columns", columns.shape())?;
         let columns = columns.on_host()?;
         let columns = columns.as_ref();
         finite_columns(at, columns)?;
@@ -128,6 +131,11 @@ impl<T: Element, F: Storage<T>> Factor<T, F> {
         extent("corner", "columns", cross.shape().1, corner.shape().1)
     }
 
+    /// Checks that there is memory for columns of A that border it.
+    fn has_room_to_border(&self, rank: usize) -> Result<(), Error> {
+        room_for_copy::<T>("corner", (self.order().saturating_add(rank), rank))
+    }
+
     /// The columns of A that border it: B above K, checked. (n × r, r × r)
     pub(super) fn bordering<'m>(
         &self,
@@ -137,7 +145,7 @@ impl<T: Element, F: Storage<T>> Factor<T, F> {
     ) -> Result<MatRef<'m, T>, Error> {
         let (order, rank) = (self.order(), cross.shape().1);
         self.check_border(cross, corner)?;
-        room_for_copy::<T>("corner", (order.saturating_add(rank), rank))?;
+        self.has_room_to_border(rank)?;
         let (cross, corner) = (cross.on_host()?, corner.on_host()?);
         finite("cross", cross.as_ref())?;
         finite_hermitian("corner", corner.as_ref())?;

@@ -21,12 +21,19 @@ use faer::{Mat, MatMut, MatRef, Par};
 struct Entry<'a, T: Number> {
     places: (usize, usize, usize),
     argument: &'static str,
-    /// The columns of A, if they are in host memory.
-    columns: Option<MatRef<'a, T>>,
+    /// The diagonal of K.
+    diagonal: Diagonal<'a, T>,
     row_norm: f64,
     below: MatRef<'a, T>,
     least_ratio: T::Part,
     log_det: f64,
+}
+
+/// The diagonal of new rows and columns of A, from columns of A or by itself.
+#[derive(Clone, Copy)]
+enum Diagonal<'a, T: Number> {
+    Of(MatRef<'a, T>),
+    Alone(&'a [f64]),
 }
 
 impl<T: Element, F: Storage<T>> Guarded<T, F> {
@@ -58,7 +65,7 @@ impl<T: Element, F: Storage<T>> Guarded<T, F> {
         let entry = Entry {
             places: (at, rank, replaced),
             argument,
-            columns: Some(columns),
+            diagonal: Diagonal::Of(columns),
             row_norm,
             below: border.below,
             least_ratio: border.least_ratio,
@@ -67,8 +74,7 @@ impl<T: Element, F: Storage<T>> Guarded<T, F> {
         self.entered(&entry, (new, kept, rows), |v| Staged::Columns(v), Edit::Write { at, border: &border })
     }
 
-    /// As [`enter`](Self::enter), for columns that the engine can use in the memory that holds them; `None` if it cannot. Only
-    /// their shapes have been checked.
+    /// As [`enter`](Self::enter), with a border that the engine computes; `None` if it does not. Only shapes have been checked.
     ///
     /// # Errors
     /// `NonFinite`, and those of [`enter`](Self::enter).
@@ -85,12 +91,13 @@ impl<T: Element, F: Storage<T>> Guarded<T, F> {
         }
         self.regular()?;
         let made = self.in_place(|factor| factor.border_there(at, parts, replaced).map_err(Stop::before))?;
-        let Some(BorderThere { least_ratio, log_det, largest }) = made else { return Ok(None) };
+        let Some(BorderThere { least_ratio, log_det, largest, diagonal }) = made else { return Ok(None) };
         let row_norm = self.row_norm().max(largest.sqrt());
         let below = MatRef::from_column_major_slice(&[], 0, rank);
         let argument = parts.corner.argument;
         let places = (at, rank, replaced);
-        let entry = Entry { places, argument, columns: None, row_norm, below, least_ratio, log_det };
+        let diagonal = Diagonal::Alone(&diagonal);
+        let entry = Entry { places, argument, diagonal, row_norm, below, least_ratio, log_det };
         let Scratch { new, kept, rows, .. } = scratch;
         self.entered(&entry, (new, kept, rows), |v| Staged::Border(v), Edit::WriteThere { at }).map(Some)
     }
@@ -103,8 +110,15 @@ impl<T: Element, F: Storage<T>> Guarded<T, F> {
         staged: impl for<'v> Fn(&'v ColumnsAsV<'v, T>) -> Staged<'v, T>,
         write: Edit<'_, T>,
     ) -> Result<Modification, Error> {
-        let &Entry { places: (at, rank, replaced), argument, columns, row_norm, below, least_ratio, log_det } =
-            entry;
+        let &Entry {
+            places: (at, rank, replaced),
+            argument,
+            diagonal,
+            row_norm,
+            below,
+            least_ratio,
+            log_det,
+        } = entry;
         let order = self.order();
         let (came, old) = (rank - replaced, at..at + replaced);
         let log_det = log_det - self.log_det_of(old.clone());
@@ -121,8 +135,7 @@ impl<T: Element, F: Storage<T>> Guarded<T, F> {
         let changed = match behind {
             true => {
                 let swept = self.modify_by(Source::L, |factor| factor.stage(&staged(&v)));
-                // If the border is on a device, the modification is not repeated in twice the precision.
-                if below.nrows() > 0 { self.or_again(swept, |factor| given(factor, &v)) } else { swept }
+                self.or_again(swept, |factor| given(factor, &v))
             }
             false => Ok(Modification::identity()),
         };
@@ -140,12 +153,12 @@ impl<T: Element, F: Storage<T>> Guarded<T, F> {
             moved.and_then(|()| factor.edit(write))
         })?;
         self.bound_rows(row_norm);
-        let (factor, history) = self.factor_and_history();
-        match columns {
-            Some(columns) => {
+        let history = self.history_mut();
+        match diagonal {
+            Diagonal::Of(columns) => {
                 history.came(at, replaced, (0..rank).map(|j| columns[(at + j, j)].real().to_f64()))
             }
-            None => history.came_unseen(at, replaced, (at..at + rank).map(|row| factor.pivot(row).to_f64())),
+            Diagonal::Alone(diagonal) => history.came(at, replaced, diagonal.iter().copied()),
         }
         Ok(report.and(least_ratio.to_f64(), log_det))
     }
@@ -297,7 +310,7 @@ fn remake<T: Element, F: Storage<T>>(
     swept(factor, &outline, columns).map_err(Stop::after_a_change)
 }
 
-/// Copies V and its weights to host memory.
+/// Copies V and its weights to host memory. If the engine has computed the border, it has the columns with a minus sign too.
 ///
 /// # Errors
 /// `Device`.
@@ -308,7 +321,11 @@ fn given<T: Element>(factor: &impl Storage<T>, v: &ColumnsAsV<'_, T>) -> Result<
         l = Mat::zeros(order, order);
         factor.read(l.as_mut())?;
     }
-    let all = gather_v(&l, v, (&mut Mat::new(), v.order)).to_owned();
+    let (row, below) = v.minus;
+    let computed = if below.nrows() == 0 { factor.border_below()? } else { None };
+    let below = computed.as_ref().map_or(below, |below| below.as_ref());
+    let v = ColumnsAsV { minus: (row, below), ..*v };
+    let all = gather_v(&l, &v, (&mut Mat::new(), v.order)).to_owned();
     let weights = (0..plus + minus).map(|r| if r < plus { T::Part::ONE } else { -T::Part::ONE }).collect();
     Ok(Given { v: all, weights, start: 0, scale: 1.0 })
 }

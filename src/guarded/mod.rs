@@ -111,10 +111,6 @@ impl<T: Element, F: Swept<T>> Guarded<T, F> {
         &self.history
     }
 
-    pub fn factor_and_history(&mut self) -> (&F, &mut History) {
-        (&self.factor, &mut self.history)
-    }
-
     pub fn history_mut(&mut self) -> &mut History {
         &mut self.history
     }

@@ -188,15 +188,6 @@ impl History {
         }
     }
 
-    /// Records new rows of which only the pivots are known.
-    pub fn came_unseen(&mut self, at: usize, replaced: usize, pivots: impl ExactSizeIterator<Item = f64>) {
-        self.record();
-        if let Known::Diagonal(rows) = &mut self.known {
-            self.known = Known::Pivots(Pivots::of_rows(rows));
-        }
-        self.came(at, replaced, pivots.map(|pivot| pivot * pivot));
-    }
-
     /// Records the removal of these rows of A, which are in ascending order.
     pub fn went(&mut self, removed: &[usize]) {
         self.record();

@@ -1,4 +1,4 @@
-//! New rows and columns of A in memory that the engine can use. It computes the border in that memory.
+//! New rows and columns of A whose border the engine computes in its own memory.
 
 use crate::element::Element;
 use crate::operand::Operand;
@@ -48,7 +48,7 @@ impl<'a, T: Element> Parts<'a, T> {
 }
 
 /// Numbers about a border that has been computed, as in [`Border`](super::Border).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct BorderThere<T: Number> {
     /// min over the rows of c_jj² / k_jj.
     pub least_ratio: T::Part,
@@ -56,4 +56,6 @@ pub struct BorderThere<T: Number> {
     pub log_det: f64,
     /// The largest diagonal entry of K.
     pub largest: f64,
+    /// The diagonal of K.
+    pub diagonal: Vec<f64>,
 }

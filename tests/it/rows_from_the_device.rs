@@ -5,7 +5,7 @@ use crate::support::model::Model;
 use crate::support::problem::rng;
 use crate::support::real::{Real, bits};
 use cholupdate::cuda::{DeviceMatrix, Resident};
-use cholupdate::faer::Mat;
+use cholupdate::faer::{Mat, mat};
 use cholupdate::{Cholesky, Engine, Error};
 
 fn there<T: Real>(a: &Mat<T>) -> DeviceMatrix<T> {
@@ -175,5 +175,107 @@ fn a_window_slides_on_the_device() {
         model = model.rows(&kept, 0);
         let worst = model.error(factor.to_factor().unwrap().as_ref());
         assert!(worst < 200.0, "step {step}: {worst} u");
+    }
+}
+
+/// In the middle of L rows of earlier columns move in place, over several blocks of rows, and later columns through the shadow buffer;
+/// with scattered rows, and with others in the place of old ones.
+#[test]
+fn rows_in_the_middle_come_and_go() {
+    let Some((_turn, engine)) = resident() else { return };
+    let (n, r) = (1400, 3);
+    let all: Vec<usize> = (0..n + r).collect();
+    for at in [129, 200, 1290] {
+        let mut order: Vec<usize> = all.iter().copied().filter(|i| !(at..at + r).contains(i)).collect();
+        let a = Mat::from_fn(n, n, |i, j| entry(order[i], order[j]));
+        let mut factor = Cholesky::new_in(&a, engine.clone()).unwrap();
+        let columns = new_columns::<f64>(n, at, r);
+        let check = |factor: &Cholesky<f64, Resident>, order: &[usize], what: &str| {
+            let l = factor.to_factor().unwrap();
+            let some: Vec<usize> = (0..order.len()).filter(|i| i % 97 < 2 || i.abs_diff(at) < 5).collect();
+            for (&i, &j) in some.iter().flat_map(|i| some.iter().map(move |j| (i, j))).filter(|(i, j)| j <= i)
+            {
+                let sum: f64 = (0..=j).map(|p| l[(i, p)] * l[(j, p)]).sum();
+                let off = (sum - entry(order[i], order[j])).abs() / f64::EPSILON;
+                assert!(off < 200.0, "{what} at {at}: ({i}, {j}) is off by {off} u");
+            }
+            let b = Mat::from_fn(order.len(), 1, |i, _| (i % 7) as f64);
+            let x = factor.solve(&b).unwrap();
+            let product = factor.multiply(&x).unwrap();
+            assert!((product - &b).norm_max() < 1e-10, "{what} at {at}");
+        };
+        factor.insert(at, &there(&columns)).unwrap();
+        order.clone_from(&all);
+        check(&factor, &order, "inserted");
+        // A modification right behind it, which waits for the moves.
+        let v = Mat::from_fn(n + r, 2, |i, j| ((i + j) % 5) as f64 / 16.0);
+        factor.update(&there(&v)).unwrap();
+        factor.downdate(&there(&v)).unwrap();
+        factor.replace(at, &there(&columns)).unwrap();
+        check(&factor, &order, "replaced");
+        let removed = [at, at + 1, at + 60, n - 1];
+        factor.remove(&removed).unwrap();
+        order.retain(|row| !removed.contains(row));
+        check(&factor, &order, "removed");
+    }
+}
+
+/// A row whose downdate working precision does not decide: as the same downdate by itself.
+#[test]
+fn a_row_is_decided_in_twice_the_precision() {
+    let Some((_turn, engine)) = resident() else { return };
+    let l =
+        mat![[1.0, 0.0, 0.0], [-145.11213347519777, 1.0, 0.0], [28.96018790147825, 62.4046605677754, 1.0]];
+    let v = [0.2634638816175617, -38.135379766510546, 12.687569201709028];
+    let factor = || Cholesky::from_factor_in(&l, engine.clone()).unwrap();
+    let mut expected = factor();
+    expected.downdate(&v).unwrap();
+    let expected = expected.to_factor().unwrap();
+    let columns = Mat::from_fn(4, 1, |i, _| if i == 0 { 1.0 } else { v[i - 1] });
+    let (mut here, mut found) = (factor(), factor());
+    here.insert(0, &columns).unwrap();
+    found.insert(0, &there(&columns)).unwrap();
+    for l in [here, found].map(|factor| factor.to_factor().unwrap()) {
+        assert!(bits(l.submatrix(1, 1, 3, 3)) == bits(expected.as_ref()));
+        assert_eq!(l.col(0), columns.col(0));
+    }
+}
+
+/// New and removed columns of A that are zero in many rows: their V begins late, and the columns before it move all the same.
+#[test]
+fn sparse_rows_move_all_columns() {
+    let Some((_turn, engine)) = resident() else { return };
+    let n = 600;
+    let at = |row: usize, column: usize, order: usize, coupled: &[(usize, usize)]| {
+        assert!(row < order && column < order);
+        let both = [(row, column), (column, row)];
+        match row == column {
+            true => 2.0 + (row % 3) as f64,
+            false => {
+                if both.iter().any(|pair| coupled.contains(pair)) {
+                    0.5
+                } else {
+                    0.0
+                }
+            }
+        }
+    };
+    let check = |factor: &Cholesky<f64, Resident>, a: &Mat<f64>, what: &str| {
+        let l = factor.to_factor().unwrap();
+        let off = (&l * l.transpose() - a).norm_max();
+        assert!(off < 1e-14, "{what}: {off}");
+    };
+    for (place, coupled) in [(0, 500), (0, 1), (100, 599), (300, 400), (5, 200)] {
+        let whole = Mat::from_fn(n, n, |i, j| at(i, j, n, &[(place, coupled)]));
+        let kept: Vec<usize> = (0..n).filter(|&row| row != place).collect();
+        let rest = Mat::from_fn(n - 1, n - 1, |i, j| whole[(kept[i], kept[j])]);
+        let mut factor = Cholesky::new_in(&whole, engine.clone()).unwrap();
+        factor.remove(&[place]).unwrap();
+        check(&factor, &rest, "removed");
+        let column = whole.subcols(place, 1).to_owned();
+        factor.insert(place, &there(&column)).unwrap();
+        check(&factor, &whole, "inserted");
+        factor.replace(place, &column).unwrap();
+        check(&factor, &whole, "replaced");
     }
 }

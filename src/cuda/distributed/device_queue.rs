@@ -243,6 +243,7 @@ impl<T: Real> DeviceQueue<T> {
             count: schedule.sweeps(),
             blocks,
             first,
+            next: None,
             peers: Some(peers),
         })
     }

@@ -101,17 +101,30 @@ impl<T: Real> Blocked<T> {
     /// `NotPositiveDefinite` at the first pivot² that is not positive; [`Error::Device`] if the device fails.
     pub fn factorize(&self, a: &Dense<T>) -> Result<(), Error> {
         // SAFETY: only this stream uses `a` and the rest until it has been waited for, below, also after an error.
-        let enqueued = unsafe { self.enqueue(a) };
+        let enqueued = unsafe { self.enqueue(&self.stream, a) };
         self.stream.synchronize().and(enqueued)?;
+        self.outcome()
+    }
+
+    /// The outcome of the work that was enqueued last, which has been waited for.
+    ///
+    /// # Errors
+    /// `NotPositiveDefinite` at the first pivot² that is not positive.
+    pub fn outcome(&self) -> Result<(), Error> {
         match self.status.1.as_slice()[0] {
             0 => Ok(()),
             column => Err(Error::NotPositiveDefinite { column: column as usize - 1 }),
         }
     }
 
+    /// Enqueues [`factorize`](Self::factorize).
+    ///
+    /// # Errors
+    /// [`Error::Device`]. Some of the work may be in flight.
+    ///
     /// # Safety
     /// Until the enqueued work is done, only this stream uses A and the memory of `self`.
-    unsafe fn enqueue(&self, a: &Dense<T>) -> Result<(), Error> {
+    pub unsafe fn enqueue(&self, stream: &Stream, a: &Dense<T>) -> Result<(), Error> {
         let (n, status) = (a.order(), self.status.0.slice(0..1));
         debug_assert!((a.stride() * size_of::<T>()).is_multiple_of(16), "columns of A begin anywhere");
         let work = Arguments {
@@ -125,25 +138,25 @@ impl<T: Real> Blocked<T> {
         // SAFETY: only this stream uses the memory, as the caller guarantees. The kernels are launched in the order that
         // `factor.cu` requires, each with the number of blocks that it requires; columns are multiples of 64 and less than n.
         unsafe {
-            self.stream.clear(status)?;
+            stream.clear(status)?;
             for begin in (0..n).step_by(DEPTH) {
                 let end = n.min(begin + DEPTH);
                 for first in (begin..end).step_by(PANEL_COLS) {
                     let panels = (n - first).div_ceil(PANEL_COLS);
                     if first > begin {
-                        self.launch(&self.next_panel, work, begin..first, panels)?;
+                        self.launch(stream, &self.next_panel, work, begin..first, panels)?;
                     }
-                    self.launch(&self.diagonal, work, begin..first, 1)?;
+                    self.launch(stream, &self.diagonal, work, begin..first, 1)?;
                     if panels > 1 {
-                        self.launch(&self.panel, work, begin..first, panels - 1)?;
+                        self.launch(stream, &self.panel, work, begin..first, panels - 1)?;
                     }
                 }
                 if end < n {
                     let tiles = (n - end).div_ceil(TILE_ROWS);
-                    self.launch(&self.trailing, work, begin..end, tiles * (tiles + 1))?;
+                    self.launch(stream, &self.trailing, work, begin..end, tiles * (tiles + 1))?;
                 }
             }
-            self.stream.download(status, &self.status.1, 0..1)
+            stream.download(status, &self.status.1, 0..1)
         }
     }
 
@@ -153,6 +166,7 @@ impl<T: Real> Blocked<T> {
     /// As `factor.cu` requires; the memory is as [`enqueue`](Self::enqueue) requires.
     unsafe fn launch(
         &self,
+        stream: &Stream,
         (function, shared_bytes): &(Function, usize),
         mut work: Arguments,
         subtract: Range<usize>,
@@ -163,6 +177,6 @@ impl<T: Real> Blocked<T> {
         let shape = Launch { blocks: (blocks, 1), threads: THREADS, shared_bytes: *shared_bytes };
         // SAFETY: three arguments of the types that all these kernels have; the caller guarantees the memory to which they
         // point.
-        unsafe { function.launch(&self.stream, shape, &mut arguments) }
+        unsafe { function.launch(stream, shape, &mut arguments) }
     }
 }

@@ -6,7 +6,7 @@ mod columns;
 pub use self::columns::ColumnKernels;
 pub(crate) use self::columns::by_column;
 
-use self::blocked::Blocked;
+pub(super) use self::blocked::Blocked;
 use super::cusolver::Solver;
 use super::dense::Dense;
 use super::device::Device;

@@ -169,6 +169,7 @@ impl<T: Real> Sweeps<T> {
                     first,
                     schedule: *schedule,
                     tasks: words.slice(0..words.len()),
+                    next: None,
                     peers: None,
                 }
             };

@@ -1,145 +1,100 @@
-//! The border for new rows and columns of A that are on the device. It is computed there, and kept until it is part of L.
+//! The border for new rows and columns of A, computed on the device, and kept until it is part of L.
 //!
-//! The steps are those on the host (`structure::Border`), each after the previous one. Only status and diagonals are copied
-//! back.
+//! The steps are those on the host (`structure::Border`). All are enqueued before the host waits; only facts and diagonals are
+//! copied back.
 
-use super::border_launch::BorderKernels;
-use super::device_border::DeviceBorder;
+use super::border_launch::Fact;
+use super::device_border::{BorderShape, DeviceBorder};
 use super::factor::ResidentFactor;
-use super::rearrange::{Columns, Rearranger};
-use super::take::Take;
-use super::triangle::{TakeLower, To};
-use super::triangular_solver::Work;
-use crate::cuda::dense::Dense;
-use crate::cuda::factorize::{By, Means};
-use crate::cuda::matrix::{DeviceView, DeviceViewMut};
-use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
+use super::resize::behind_sweeps;
+use crate::cuda::matrix::DeviceView;
+use crate::cuda::memory::DeviceSlice;
+use crate::cuda::operands::on_device;
 use crate::cuda::stream::Stream;
-use crate::error::Error;
+use crate::error::{Error, other};
+use crate::operand::Operand;
 use crate::real::Real;
 use crate::structure::{BorderThere, Part, Parts};
 use faer::Mat;
 use std::sync::PoisonError;
 
-/// The error for the first entry, in column-major order, that is not finite.
-fn refuse<T: Real>(
-    found: impl IntoIterator<Item = Option<(usize, usize)>>,
-    part: &Part<'_, T>,
-) -> Option<Error> {
-    let first = found.into_iter().flatten().min_by_key(|&(row, column)| (column, row));
-    first.map(|(row, column)| Error::NonFinite { argument: part.argument, row, column })
+/// The error for the first entry, in column-major order, that is not finite, of parts of an argument.
+fn refuse<const PARTS: usize, T: Real>(
+    border: &DeviceBorder<T>,
+    parts: [(Fact, &Part<'_, T>); PARTS],
+) -> Result<(), Error> {
+    let found = parts.iter().filter_map(|&(fact, part)| {
+        let (found, rows) = (border.found(fact), part.entries.shape().0);
+        (found > 0).then(|| (!found as usize / rows, !found as usize % rows + part.row, part.argument))
+    });
+    match found.min_by_key(|&(column, row, _)| (column, row)) {
+        Some((column, row, argument)) => Err(Error::NonFinite { argument, row, column }),
+        None => Ok(()),
+    }
 }
 
 impl<T: Real> ResidentFactor<T> {
-    /// As [`Storage::border_there`](crate::storage::Storage::border_there), with all three parts on the factor's device.
+    /// As [`Storage::border_there`](crate::storage::Storage::border_there).
     ///
     /// # Errors
     /// As [`Storage::border_there`](crate::storage::Storage::border_there).
     pub(super) fn make_border(
         &mut self,
         at: usize,
-        (parts, [above, corner, below]): (&Parts<'_, T>, [&DeviceView<'_, T>; 3]),
+        parts: &Parts<'_, T>,
         skipped: usize,
-    ) -> Result<BorderThere<T>, Error> {
-        self.quiet()?;
-        let device = self.device.clone();
-        let (rank, rows) = (corner.shape().0, at + skipped + below.shape().0);
-        let stream = Stream::new(&device)?;
-        let c = Dense::aligned(&device, rank, rank)?;
-        let rhs = DeviceBuffer::new(&device, rows * rank)?;
-        let mut border = DeviceBorder { rhs, rows, at, skipped, corner: c, diagonal: Vec::new() };
-
-        // SAFETY: `border` belongs to this call; the views are borrowed, and read after the work of their streams. Each is
-        // waited for before the next.
-        let (found, largest) = unsafe {
-            stream.clear(border.rhs.slice(0..border.rhs.len()))?;
-            let mut kept = None;
-            let take = Take::ready(&mut kept, &device, rank)?;
-            let mut rows_of = |view: &DeviceView<'_, T>, to: Columns<'_, T>, row: usize| {
-                if view.shape().0 == 0 {
-                    return Ok(Vec::new());
-                }
-                let from = view.slice_on(&stream)?;
-                let places = (0..rank).map(|column| Some((column, T::ONE)));
-                let found = take.copy_and_check(&stream, from, to, view.shape(), places)?.iter().enumerate();
-                let bad = found.filter_map(|(column, found)| Some((row + found.not_finite?, column)));
-                Ok::<Vec<_>, Error>(bad.map(Some).collect())
-            };
-            let bad_above = rows_of(above, border.left(), parts.above.row)?;
-            if let Some(error) = refuse(bad_above, &parts.above) {
-                return Err(error);
-            }
-            let mut bad = rows_of(below, border.below().0, parts.below.row)?;
-            let lower = TakeLower::load::<T>(&device)?;
-            let from = corner.slice_on(&stream)?;
-            let to = To { columns: Some(border.corner()), as_factor: false };
-            let found = lower.copy_and_check(&stream, from, to, rank)?;
-            bad.push(found.not_finite.map(|(row, column)| (row + parts.corner.row, column)));
-            (bad, found.largest_diagonal)
+    ) -> Result<Option<BorderThere<T>>, Error> {
+        let all = [&parts.above, &parts.below, &parts.corner];
+        let takes = |part: &Part<'_, T>| match &part.entries {
+            Operand::Host(_) => true,
+            there => on_device(there).is_some_and(|view| view.is_on(&self.device, part.argument).is_ok()),
         };
-        if let Some(error) = refuse(found, &parts.corner) {
-            return Err(error);
+        if !all.iter().all(|part| takes(part)) {
+            return Ok(None);
         }
-        if largest > T::LARGE_SQUARE.to_f64() {
-            return Err(Error::Overflow { argument: parts.corner.argument });
-        }
-        let old = border.corner.diagonal(&stream)?;
-        self.solve_border(&border, &stream)?;
-        let factored = Means::new(&device, By::Blocked)?.factorize(&border.corner);
-        factored.map_err(|error| match error {
-            Error::NotPositiveDefinite { column } => Error::NotPositiveDefinite { column: at + column },
-            error => error,
-        })?;
-        border.diagonal = border.corner.diagonal(&stream)?;
-        self.divide_border(&border, &stream)?;
-
-        let ratios = border.diagonal.iter().zip(&old).map(|(&c, &k)| c * (c / k));
-        let least_ratio = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
-        let log_det = 2.0 * border.diagonal.iter().map(|c| c.to_f64().ln()).sum::<f64>();
+        let (rank, below) = (parts.corner.entries.shape().0, parts.below.entries.shape().0);
+        let shape = BorderShape { at, skipped, rows: at + skipped + below, rank };
+        let mut border = DeviceBorder::ready(self.border.take(), &self.device, self.l.capacity(), shape)?;
+        let made = self.compute_border(&mut border, all.map(|part| &part.entries));
+        let outcome = made.and_then(|()| outcome_of(&border, parts));
+        border.is_there = outcome.is_ok();
         self.border = Some(border);
-        Ok(BorderThere { least_ratio, log_det, largest })
+        outcome.map(Some)
     }
 
-    /// B₁ ← S, B₂ ← B₂ − L₂₁ S, and K ← K − Sᵀ S.
-    fn solve_border(&self, border: &DeviceBorder<T>, stream: &Stream) -> Result<(), Error> {
-        let (at, rows, rank) = (border.at, border.rows, border.rank());
-        if at == 0 {
-            return Ok(());
-        }
-        let address = border.rhs.slice(0..border.rhs.len()).address();
-        // SAFETY: the memory has this size, and nothing else uses it during the solve.
-        let mut rhs = unsafe { DeviceViewMut::from_raw(&self.device, address, (rows, rank), rows)? };
-        self.with_solver(|triangle, solver| solver.solve_there(triangle, Work::Eliminate(at), &mut rhs))?;
-        let kernels = BorderKernels::load(&self.device)?;
-        // SAFETY: all of it is memory of `border`, and is waited for here.
-        let enqueued = unsafe { kernels.schur(stream, border.left(), border.corner(), (at, rank)) };
-        stream.synchronize().and(enqueued)
+    /// Computes the border, and waits.
+    fn compute_border(&self, border: &mut DeviceBorder<T>, parts: [&Operand<'_, T>; 3]) -> Result<(), Error> {
+        let offsets = border.pack(&self.device, parts)?;
+        let border = &*border;
+        self.with_solver(|triangle, solver| {
+            let BorderShape { at, rank, .. } = border.shape;
+            let stream = solver.stream();
+            // SAFETY: the border belongs to this call, the operands are borrowed, L is written only by calls that borrow the
+            // factor exclusively, and all work is waited for here.
+            let begun = unsafe {
+                let taken = border.parts(stream, parts, offsets).and_then(|parts| border.take(stream, parts));
+                let eliminated = match at {
+                    0 => taken.map(|()| 0),
+                    _ => taken.and_then(|()| solver.eliminate(triangle, at, border.sides(), rank)),
+                };
+                eliminated.and_then(|used| {
+                    border.finish(solver.stream())?;
+                    solver.finish(used)
+                })
+            };
+            solver.wait(begun)
+        })
     }
 
-    /// B₂ ← X. Checks that the squares of X are finite.
-    fn divide_border(&self, border: &DeviceBorder<T>, stream: &Stream) -> Result<(), Error> {
-        let (below, rows) = border.below();
-        let (first, rank) = (border.at + border.rank(), border.rank());
-        if rows == 0 {
-            return Ok(());
-        }
-        let kernels = BorderKernels::load(&self.device)?;
-        let mut kept = None;
-        let take = Take::ready(&mut kept, &self.device, rank)?;
-        // SAFETY: all of it is memory of `border`, which nothing else uses; both are waited for before anything does.
-        let found = unsafe {
-            kernels.below(stream, border.corner(), below, (rows, rank))?;
-            take.copy_and_check(stream, below, below, (rows, rank), (0..rank).map(|_| None))?
-        };
-        let most = T::LARGE_SQUARE.to_f64() / rank as f64;
-        let large = |x: f64| !(x * x <= most);
-        if !found.iter().any(|found| found.not_finite.is_some() || large(found.largest.to_f64())) {
-            return Ok(());
-        }
-        // The host finds the row.
-        let x: Mat<T> = DeviceView::new(below.0, (rows, rank), below.1, &self.device).to_host()?;
-        let row = (0..rows).find(|&i| x.row(i).iter().any(|x| large(x.to_f64()))).unwrap_or(0);
-        Err(Error::NotPositiveDefinite { column: first + row })
+    /// Copies X of the border to the host.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub(super) fn read_below(&self) -> Result<Option<Mat<T>>, Error> {
+        let Some(border) = self.border.as_ref().filter(|border| border.is_there) else { return Ok(None) };
+        let (below, stride) = border.below();
+        let shape = (border.shape.below(), border.shape.rank);
+        DeviceView::new(below, shape, stride, &self.device).to_host().map(Some)
     }
 
     /// Writes X, with zeros above it, to the columns of V with a minus sign. (order × r, packed)
@@ -152,38 +107,69 @@ impl<T: Real> ResidentFactor<T> {
         others: DeviceSlice<'_, T>,
         (order, row): (usize, usize),
     ) -> Result<(), Error> {
-        let (below, rows) = border.below();
+        let shape = (border.shape.below(), border.shape.rank);
         // SAFETY: the caller guarantees the memory; X is only read.
         unsafe {
             stream.clear(others)?;
-            stream.move_columns(below, (rows, border.rank()), (others.part(row..others.len()), order))
+            stream.move_columns(border.below(), shape, (others.part(row..others.len()), order))
         }
     }
 
     /// Writes the computed border over the rows and columns from `at` on.
     pub(super) fn write_device_border(&mut self, at: usize) -> Result<(), Error> {
-        let Some(border) = self.border.take() else { return Ok(()) };
-        self.quiet()?;
-        self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.forget();
-        self.diagonal[at..at + border.rank()].copy_from_slice(&border.diagonal);
-        let kernels = BorderKernels::load(&self.device)?;
-        let Self { l, resizing, device, .. } = self;
-        let stream = &Rearranger::<T>::ready(resizing, device)?.stream;
-        let (all, stride, rank) = (l.slice(), l.stride(), border.rank());
-        let from = |row: usize, column: usize| (all.part(column * stride + row..all.len()), stride);
-        let (below, rows) = border.below();
-        // SAFETY: L has these rows and columns, and nothing is in flight; all work is waited for here.
-        let enqueued = unsafe {
-            let write = || {
-                kernels.left(stream, border.left(), from(at, 0), (at, rank))?;
-                stream.move_columns(border.corner(), (rank, rank), from(at, at))?;
-                match rows {
-                    0 => Ok(()),
-                    _ => stream.move_columns(below, (rows, rank), from(at + rank, at)),
-                }
-            };
-            write()
+        let Some(mut border) = self.border.take().filter(|border| border.is_there) else {
+            return Err(other("there is no border"));
         };
-        stream.synchronize().and(enqueued)
+        border.is_there = false;
+        self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.forget();
+        let [_, pivots] = border.pivots();
+        self.diagonal[at..].iter_mut().zip(pivots).for_each(|(to, pivot)| *to = T::from_f64(*pivot));
+        let Self { queue, l, shadow, resizing, device, .. } = self;
+        let rearranger = behind_sweeps(resizing, queue.as_ref(), device)?;
+        let (all, order, stride) = (l.slice(), l.order(), l.stride());
+        let (stream, BorderShape { rank, .. }) = (&rearranger.stream, border.shape);
+        let from = |row: usize, column: usize| (all.part(column * stride + row..all.len()), stride);
+        // SAFETY: L has these rows and columns; what uses it comes before or after this, and so does what uses the border.
+        unsafe {
+            if let (Some(start), Some(shadow)) = (self.split.take(), shadow) {
+                let corner = start * (stride + 1);
+                let swept = (shadow.slice(corner..shadow.len()), stride);
+                stream.move_columns(swept, (order - start, order - start), from(start, start))?;
+            }
+            border.kernels.left(stream, border.left(), from(at, 0), (at, rank))?;
+            stream.move_columns(border.corner(), (rank, rank), from(at, at))?;
+            match border.shape.below() {
+                0 => {}
+                rows => stream.move_columns(border.below(), (rows, rank), from(at + rank, at))?,
+            }
+        }
+        rearranger.ended()?;
+        self.border = border.kept();
+        Ok(())
     }
+}
+
+/// What has been found about the border, which has been waited for.
+fn outcome_of<T: Real>(border: &DeviceBorder<T>, parts: &Parts<'_, T>) -> Result<BorderThere<T>, Error> {
+    refuse(border, [(Fact::Above, &parts.above)])?;
+    refuse(border, [(Fact::Below, &parts.below), (Fact::Corner, &parts.corner)])?;
+    let largest = f64::from_bits(border.found(Fact::Largest));
+    if largest > T::LARGE_SQUARE.to_f64() {
+        return Err(Error::Overflow { argument: parts.corner.argument });
+    }
+    let BorderShape { at, rank, .. } = border.shape;
+    border.factored().map_err(|error| match error {
+        Error::NotPositiveDefinite { column } => Error::NotPositiveDefinite { column: at + column },
+        error => error,
+    })?;
+    let lost = border.found(Fact::LostRow);
+    if lost > 0 {
+        return Err(Error::NotPositiveDefinite { column: at + rank + !lost as usize });
+    }
+    let ratio = |c: T, k: T| c * (c / k);
+    let [before, after] = border.pivots();
+    let ratios = after.iter().zip(before).map(|(&c, &k)| ratio(T::from_f64(c), T::from_f64(k)));
+    let least_ratio = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
+    let log_det = 2.0 * after.iter().map(|c| c.ln()).sum::<f64>();
+    Ok(BorderThere { least_ratio, log_det, largest, diagonal: before.to_vec() })
 }

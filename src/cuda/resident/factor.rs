@@ -5,7 +5,7 @@ use super::inverses::Inverses;
 use super::products::Products;
 use super::queue::{Queue, When};
 use super::rearrange::Rearranger;
-use super::sizes::{PANEL_COLS, ROW_BLOCK};
+use super::sizes::ROW_BLOCK;
 use super::take::Take;
 use super::triangle::DerivedMatrix;
 use super::triangular_solver::TriangularSolver;
@@ -13,17 +13,16 @@ use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::matrix::{DeviceMatrix, DeviceView};
 use crate::cuda::memory::DeviceBuffer;
-use crate::cuda::operands::{MEMORY, on_device};
+use crate::cuda::operands::MEMORY;
 use crate::cuda::stream::Stream;
-use crate::error::{Error, other};
+use crate::error::Error;
 use crate::host::squares::row_norm;
 use crate::operand::{Operand, OperandMut};
 use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::{Edit, Op, Room, Safeguard, Side, Solved, Staged, Storage, Swept, Target, Traits};
-use crate::structure::{BorderThere, Parts};
+use crate::structure::{BorderThere, Parts, Rearrangement};
 use crate::sweep::outline::Outline;
-use crate::sweep::plan::Plan;
 use crate::sweep::signed::Signed;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
@@ -57,8 +56,13 @@ pub struct ResidentFactor<T> {
     pub(super) resizing: Option<Rearranger<T>>,
     /// Columns of L as V of a modification.
     pub(super) columns: Option<DeviceBuffer<T>>,
-    /// The border of rows and columns in device memory, until it is part of L.
+    /// The border of new rows and columns, and its memory.
     pub(super) border: Option<DeviceBorder<T>>,
+    /// With a staged V whose rows before this one are zero, and whose sweep leaves earlier columns in L and others in the shadow
+    /// buffer: this row.
+    pub(super) splits_at: Option<usize>,
+    /// After such a sweep, the first column that is in the shadow buffer.
+    pub(super) split: Option<usize>,
 }
 
 impl<T> core::fmt::Debug for ResidentFactor<T> {
@@ -91,6 +95,8 @@ impl<T: Real> ResidentFactor<T> {
             resizing: None,
             columns: None,
             border: None,
+            splits_at: None,
+            split: None,
             solving,
             device: device.clone(),
         })
@@ -106,9 +112,9 @@ impl<T: Real> ResidentFactor<T> {
 
     /// L, or L Lᵀ, in separate memory on the device.
     pub(crate) fn derived(&self, matrix: DerivedMatrix) -> Result<DeviceMatrix<T>, Error> {
+        self.quiet()?;
         let order = self.l.order();
-        // SAFETY: L is written only by modifications in place and edits, which borrow the factor exclusively; others write to
-        // the shadow.
+        // SAFETY: what has written L has been waited for, and what writes it borrows the factor exclusively.
         let buffer = unsafe { matrix.make(&self.device, (self.l.slice(), self.l.stride()), order)? };
         Ok(DeviceMatrix::of(&self.device, buffer, (order, order)))
     }
@@ -116,6 +122,15 @@ impl<T: Real> ResidentFactor<T> {
 
 pub(super) fn lost(error: Error, written: bool) -> Stop {
     Stop::Device { error, written }
+}
+
+/// Where a sweep reads L and writes the new one.
+#[derive(Clone, Copy)]
+pub(super) enum Way {
+    InPlace,
+    ToShadow,
+    /// From the shadow buffer to L.
+    FromShadow,
 }
 
 impl<T: Real> Swept<T> for ResidentFactor<T> {
@@ -154,6 +169,7 @@ impl<T: Real> Swept<T> for ResidentFactor<T> {
     }
 
     fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
+        self.splits_at = None;
         match *v {
             Staged::Given(v, weights) => self.stage_given(v, weights, When::AtOnce),
             Staged::Carrying { v, weights, .. } => self.stage_given(&Operand::Host(v), weights, When::Later),
@@ -163,14 +179,15 @@ impl<T: Real> Swept<T> for ResidentFactor<T> {
     }
 
     unsafe fn stage_lent(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+        self.splits_at = None;
         self.stage_given(v, weights, When::WhileLent)
     }
 
     fn withdraw(&mut self) {
+        let (inverses, _) = self.solving.get_mut().unwrap_or_else(PoisonError::into_inner);
         // After an error the contents of its memory are unknown, and its end waits for the work.
-        if self.queue.as_mut().is_some_and(|queue| queue.cancel().is_err()) {
+        if self.queue.as_mut().is_some_and(|queue| queue.cancel(inverses).is_err()) {
             self.queue = None;
-            self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.forget();
         }
     }
 
@@ -179,26 +196,8 @@ impl<T: Real> Swept<T> for ResidentFactor<T> {
         if target == Target::Discard {
             self.reserve(Room::Shadow).map_err(|error| lost(error, false))?;
         }
-        let Self { queue, l, shadow, solving, device, .. } = self;
-        let (inverses, _) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
-        inverses.make_room(device).map_err(|error| lost(error, false))?;
-        let Some(at_work) = queue else { return Err(lost(other("no V has been staged"), false)) };
-        // Earlier rows of V are zero, so the sweep does not change their columns.
-        let start = columns.start / ROW_BLOCK * ROW_BLOCK;
-        let plan = Plan { rows: l.order(), cols: columns.end, start, panel_cols: PANEL_COLS };
-        let to = match (target, shadow) {
-            (Target::InPlace, _) => l.slice(),
-            (Target::Shadow | Target::Discard, Some(shadow)) => shadow.slice(0..shadow.len()),
-            (Target::Shadow | Target::Discard, None) => return Err(lost(other("there is no shadow"), false)),
-        };
-        // SAFETY: L and the shadow belong to the factor, which drops its queue first. They are exchanged, and the queue starts
-        // again, only after `wait` has waited, and only if nothing broke down. After a failure the queue is dropped.
-        if let Err((error, written)) = unsafe { at_work.begin(&plan, (l, inverses), (target, to)) } {
-            *queue = None;
-            return Err(lost(error, written));
-        }
-        self.flight = Some((target, start));
-        Ok(())
+        let way = if target == Target::InPlace { Way::InPlace } else { Way::ToShadow };
+        self.begin_sweep(columns.start, way, target)
     }
 
     fn wait(&mut self) -> Result<Modification, Stop> {
@@ -235,9 +234,13 @@ impl<T: Real> Swept<T> for ResidentFactor<T> {
         Ok(Modification::of_sweep(&health, start))
     }
 
-    fn commit(&mut self, _: usize) {
-        if let Some(shadow) = &mut self.shadow {
-            self.l.exchange(shadow);
+    fn commit(&mut self, column: usize) {
+        match (self.splits_at, &mut self.shadow) {
+            (Some(row), Some(_)) if row.min(column) >= ROW_BLOCK => {
+                self.split = Some(row.min(column) / ROW_BLOCK * ROW_BLOCK);
+            }
+            (_, Some(shadow)) => self.l.exchange(shadow),
+            (_, None) => {}
         }
     }
 }
@@ -248,6 +251,7 @@ impl<T: Real> Storage<T> for ResidentFactor<T> {
     }
 
     fn read(&self, to: MatMut<'_, T>) -> Result<(), Error> {
+        self.quiet()?;
         self.l.download(&Stream::new(&self.device)?, to, self.l.order())
     }
 
@@ -256,8 +260,8 @@ impl<T: Real> Storage<T> for ResidentFactor<T> {
             Op::Solve(sides) => self.solve_systems(sides, rhs),
             Op::Multiply(side) => rhs.change_on_host(|rhs| {
                 let products = Products::new(&self.device)?;
-                // SAFETY: L is written only by modifications in place and edits, which borrow the factor exclusively; others
-                // write to the shadow.
+                self.quiet()?;
+                // SAFETY: what has written L has been waited for, and what writes it borrows the factor exclusively.
                 unsafe { products.multiply((self.l.slice(), self.l.stride()), side, rhs) }
             }),
             Op::Eliminate(columns) => rhs.change_on_host(|rhs| self.eliminate(columns, rhs)),
@@ -283,22 +287,26 @@ impl<T: Real> Storage<T> for ResidentFactor<T> {
         }
     }
 
+    fn rearrange_and_sweep(
+        &mut self,
+        new: &Rearrangement,
+        _: &Outline,
+        columns: Range<usize>,
+    ) -> Result<Option<Modification>, Stop> {
+        self.move_and_sweep(new, columns)
+    }
+
     fn border_there(
         &mut self,
         at: usize,
         parts: &Parts<'_, T>,
         skipped: usize,
     ) -> Result<Option<BorderThere<T>>, Error> {
-        self.border = None;
-        let all = [&parts.above, &parts.corner, &parts.below].map(|part| {
-            on_device(&part.entries).filter(|view| view.is_on(&self.device, part.argument).is_ok())
-        });
-        match all {
-            [Some(above), Some(corner), Some(below)] => {
-                self.make_border(at, (parts, [above, corner, below]), skipped).map(Some)
-            }
-            _ => Ok(None),
-        }
+        self.make_border(at, parts, skipped)
+    }
+
+    fn border_below(&self) -> Result<Option<Mat<T>>, Error> {
+        self.read_below()
     }
 }
 

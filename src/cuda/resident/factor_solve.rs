@@ -2,7 +2,6 @@
 
 use super::factor::ResidentFactor;
 use super::triangular_solver::{Triangle, TriangularSolver, Work, go_together};
-use crate::check::finite;
 use crate::cuda::operands::{on_device, on_device_mut};
 use crate::error::Error;
 use crate::operand::{Operand, OperandMut};
@@ -27,6 +26,9 @@ impl<T: Real> ResidentFactor<T> {
             queue.stream().synchronize()?;
             inverses.forget();
         }
+        if let Some(rearranger) = &self.resizing {
+            rearranger.order_before(solver.stream())?;
+        }
         let (l, stride, order) = (self.l.slice(), self.l.stride(), self.l.order());
         let outcome = work(Triangle { l, stride, order, inverses }, solver);
         if matches!(outcome, Err(Error::Device { .. })) || forgotten.is_some() {
@@ -50,7 +52,6 @@ impl<T: Real> ResidentFactor<T> {
                 .with_solver(|triangle, solver| solver.solve_there(triangle, Work::Solve(sides), &mut rhs));
         }
         rhs.change_on_host(|rhs| {
-            finite("rhs", rhs.as_ref())?;
             if order * columns == 0 {
                 return Ok(());
             }
@@ -112,9 +113,7 @@ impl<T: Real> ResidentFactor<T> {
         // event of `inverses`.
         unsafe {
             match &Operand::from(rhs) {
-                Operand::Host(rhs) => {
-                    Some(finite("rhs", *rhs).and_then(|_| solver.begin(triangle, Work::Solve(sides), *rhs)))
-                }
+                Operand::Host(rhs) => Some(solver.begin(triangle, Work::Solve(sides), *rhs)),
                 rhs => on_device(rhs).map(|rhs| {
                     rhs.is_on(device, "rhs").and_then(|()| {
                         solver.begin_there(triangle, Work::Solve(sides), rhs, Some(queue.status()))

@@ -147,6 +147,16 @@ impl Inverses {
         Ok(())
     }
 
+    /// Records that sweeps that have been enqueued on the stream leave the inverses from column `start` on, of another L as in
+    /// [`remake`](Self::remake).
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn left_by_sweeps(&mut self, stream: &Stream, start: usize) -> Result<(), Error> {
+        self.known = self.known.min(start / PANEL_COLS);
+        self.ready.record(stream)
+    }
+
     /// # Safety
     /// As [`remake`](Self::remake).
     unsafe fn make<T: Real>(

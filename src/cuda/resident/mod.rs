@@ -30,6 +30,7 @@
 //! | `solve_memory` | its working memory |
 //! | `solve_launch` | its kernels, with the one function that launches them |
 
+mod begin;
 mod border;
 mod border_launch;
 mod device_border;
@@ -39,6 +40,7 @@ mod intake;
 pub(super) mod inverses;
 pub(super) mod own_rows;
 mod pivots;
+mod places;
 mod products;
 mod queue;
 mod rearrange;
@@ -76,8 +78,8 @@ use faer::Mat;
 /// device are used there. L needs n² entries of device memory, and as many again from the first modification on, which writes
 /// the new factor there. A factor too large for that is updated in place, more slowly for a single sweep, and cannot be
 /// downdated. Working memory: w n entries for each w columns of V, where w is the width of a rank block, and up to n = 70000
-/// about (64 + 86 s + v) n doubles for w = 16, (64 + max(172, 142 s) + 2 v) n for w = 32, where s sweeps are in one launch, and v
-/// is 160 for s = 1, 256 for s = 2 and 3, and 64 s from there on. `solve` processes up to 1024 right-hand sides at a time, which
+/// about (64 + max(172, 86 s) + v) n doubles for w = 16, (64 + max(172, 142 s) + 2 v) n for w = 32, where s sweeps are in one launch,
+/// and v is 160 for s = 1, 256 for s = 2 and 3, and 64 s from there on. `solve` processes up to 1024 right-hand sides at a time, which
 /// it stores twice, and twice more in double precision.
 ///
 /// V is divided into rank blocks of 16 columns of one sign, or of 32 if one sign has more than 16 and the device has the shared
@@ -101,7 +103,8 @@ use faer::Mat;
 /// ```
 ///
 /// A driver error in the middle of a modification that works in place leaves half a factor: from then on every call on it
-/// returns [`Error::Poisoned`]. After an error in a modification that writes to the shadow buffer, the factor is as it was.
+/// returns [`Error::Poisoned`]. After an error in a modification that writes to the shadow buffer, the factor is as it was. A call may
+/// return before the device has written all of the new L: if the device fails then, later calls return its error.
 #[derive(Clone, Debug)]
 pub struct Resident {
     device: Device,

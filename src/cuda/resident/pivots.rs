@@ -32,7 +32,7 @@ impl<T: Real> NewPivots<T> {
     }
 
     /// Begins with those of the next sweep, which has not been launched, and of which this number are read as they arrive. The last
-    /// one is done.
+    /// one has written all of its own, or is done.
     ///
     /// # Errors
     /// As [`clear_next`](Self::clear_next).

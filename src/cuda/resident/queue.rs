@@ -5,19 +5,21 @@
 //! blocks wait for each other: `kernels/resident/sweep.cu`.
 
 mod ahead;
+mod halves;
 
 use ahead::Ahead;
 pub(super) use ahead::{Matrices, When};
+use halves::Halves;
 
 use super::inverses::Inverses;
 use super::pivots::NewPivots;
+use super::rearrange::Columns;
 use super::schedule::{Partitions, Schedule};
 use super::sizes::PANEL_COLS;
 use super::sweep_kernels::SweepKernels;
-use super::sweep_launch::{Filled, ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel, WHOLE};
+use super::sweep_launch::{ResidentSweeps, SWEEPS_OF_LAUNCH, SweepKernel, WHOLE};
 use super::tasks::Tasks;
 use super::v::StagedV;
-use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::plain::Plain;
@@ -54,11 +56,8 @@ pub(super) struct Queue<T> {
     ahead: Option<Ahead>,
     /// How many V in device memory, up to the last one, have been valid and have begun in the first row block.
     early: usize,
-    /// All bits one, except during a modification.
-    records: DeviceBuffer<f64>,
+    halves: Halves,
     saved_v: DeviceBuffer<f64>,
-    /// Zeros, except during a modification.
-    flags: DeviceBuffer<i32>,
     tasks: Tasks,
     partitions: Partitions,
     pub v: StagedV<T>,
@@ -86,9 +85,12 @@ impl<T: Real> Queue<T> {
             copied: Event::new(device)?,
             ahead: None,
             early: 0,
-            records: DeviceBuffer::new(device, sizes.records)?,
+            halves: Halves::new(
+                device,
+                (sizes.records, sizes.flags),
+                (sizes.records_of_one, sizes.flags_of_one),
+            )?,
             saved_v: DeviceBuffer::new(device, sizes.saved_v)?,
-            flags: DeviceBuffer::new(device, sizes.flags)?,
             tasks: Tasks::new(sizes.tasks),
             kernels,
             partitions,
@@ -98,8 +100,9 @@ impl<T: Real> Queue<T> {
             device: device.clone(),
             capacity,
         };
-        // SAFETY: all work that uses this memory is on this stream, which is waited for before the memory is dropped.
-        unsafe { queue.filled(queue.records.len()).reset(&queue.stream)? };
+        // SAFETY: all work that uses this memory is on this stream, which is waited for before the memory is dropped, or, if it
+        // writes V, on `before`, which is waited for in the same call.
+        unsafe { queue.halves.whole().reset(&queue.stream)? };
         Ok(queue)
     }
 
@@ -112,31 +115,39 @@ impl<T: Real> Queue<T> {
         &self.stream
     }
 
+    /// Orders later work on another stream after the last sweep.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn order_before(&self, stream: &Stream) -> Result<(), Error> {
+        stream.wait(&self.done)
+    }
+
     /// The status of the modification in flight.
     pub fn status(&self) -> &Pinned<i32> {
         &self.status
     }
 
     /// Starts A ± V Vᵀ with the staged V, unless its sweep is already in flight. The result is written to `to`, which has the shape
-    /// of L or is L itself.
+    /// of L or is L itself. Columns before the first one of the plan, which do not change, are copied there if `whole`.
     ///
     /// # Errors
     /// [`Error::Device`], and whether a sweep had been enqueued by then. After an error nothing is in flight.
     ///
     /// # Safety
-    /// Earlier work has been waited for. If V was staged with [`Matrices`], L, the inverses and `to` are these, unless `to` is L.
+    /// Earlier work is on this stream, or has been waited for. If V was staged with [`Matrices`], L, the inverses and `to` are these, unless `to` is L.
     /// Until this work has been waited for, both matrices exist, nothing writes L, and nothing else uses `to` or the inverses.
-    /// After that, until the next call or the end of this queue, the matrix that becomes L exists, and nothing writes it; it is
-    /// the L of the next call if nothing broke down.
+    /// After that, until the next call or the end of this queue, both exist, nothing writes the matrix that becomes L, and other uses
+    /// of either come after this work; it is the L of the next call if nothing broke down.
     pub unsafe fn begin(
         &mut self,
         plan: &Plan,
-        (l, inverses): (&Dense<T>, &mut Inverses),
-        (target, to): (Target, DeviceSlice<'_, T>),
+        (l, inverses): (Columns<'_, T>, &mut Inverses),
+        (target, to, whole): (Target, DeviceSlice<'_, T>, bool),
     ) -> Result<(), (Error, bool)> {
         let mut written = false;
         // SAFETY: the caller guarantees the matrices and the inverses.
-        let enqueued = unsafe { self.enqueue(plan, (l, inverses), (target, to), &mut written) };
+        let enqueued = unsafe { self.enqueue(plan, (l, inverses), (target, to, whole), &mut written) };
         enqueued.map_err(|error| {
             inverses.forget();
             // Waits for work enqueued before the error; the first error is returned.
@@ -145,11 +156,12 @@ impl<T: Real> Queue<T> {
         })
     }
 
-    /// Waits for the modification in flight, and calls `read` with runs of rows in their order and the new pivots of each, for all
-    /// of `rows`. Returns the first column that breaks down, if one does; then the pivots are not those of a factor.
+    /// Waits for the outcome of the modification in flight, and calls `read` with runs of rows in their order and the new pivots of
+    /// each, for all of `rows`. Returns the first column that breaks down, if one does; then the pivots are not those of a factor.
+    /// Otherwise the sweep may still be writing the new L when this returns, but does not read V.
     ///
     /// # Errors
-    /// [`Error::Device`]. The modification is not in flight when this returns, also after an error.
+    /// [`Error::Device`]. After an error, or a breakdown, nothing is in flight.
     pub fn wait(
         &mut self,
         rows: Range<usize>,
@@ -158,11 +170,12 @@ impl<T: Real> Queue<T> {
         let mut rest = rows;
         if self.v.blocks.count() == 1 {
             rest = self.pivots.arriving(rest, &self.done, &mut read);
+            if rest.is_empty() {
+                return Ok(None);
+            }
         }
         self.done.synchronize()?;
-        if !rest.is_empty() {
-            read(rest.clone(), &self.pivots.as_slice()[rest]);
-        }
+        read(rest.clone(), &self.pivots.as_slice()[rest]);
         let status = self.status.as_slice()[0];
         Ok((status != WHOLE).then(|| status as usize - 1))
     }
@@ -172,32 +185,42 @@ impl<T: Real> Queue<T> {
     unsafe fn enqueue(
         &mut self,
         plan: &Plan,
-        (l, inverses): (&Dense<T>, &mut Inverses),
-        (target, to): (Target, DeviceSlice<'_, T>),
+        (l, inverses): (Columns<'_, T>, &mut Inverses),
+        (target, to, whole): (Target, DeviceSlice<'_, T>, bool),
         written: &mut bool,
     ) -> Result<(), Error> {
         if target == Target::InPlace || plan.start > 0 {
-            self.cancel()?;
+            self.cancel(inverses)?;
         }
+        let lasting = target != Target::Discard;
         // SAFETY: the caller guarantees L, `to` and the inverses; work after `done` uses neither V, tasks, pivots nor status.
         unsafe {
-            let elsewhere = target != Target::InPlace;
-            let used = match self.take_ahead(plan, l, to) {
+            let ahead = self.take_ahead(plan, l.0, to);
+            let used = match ahead {
                 Some(used) => used,
-                None => self.enqueue_sweeps(plan, (l, inverses), (elsewhere, to), Place::Staged, written)?,
+                None => {
+                    self.enqueue_sweeps(plan, (l, inverses), (to, whole, lasting), Place::Staged, written)?
+                }
             };
             // Later work is for the next modification, and runs while the host reads the outcome of this one. A solve waits for the
-            // inverses, and with them for the filling.
-            if target != Target::Discard {
-                inverses.remake(&self.stream, (to, l.stride()), plan.start, self.filled(used))?;
-                let to_clear = self.pivots_to_clear(plan);
-                return self.pivots.clear_next(to_clear);
+            // inverses.
+            match (lasting, self.last_schedule(plan, lasting).leaves_inverses()) {
+                (true, true) => inverses.left_by_sweeps(&self.stream, plan.start)?,
+                (true, false) => {
+                    let to_fill = self.halves.to_fill(used);
+                    inverses.remake(&self.stream, (to, l.1), plan.start, to_fill)?;
+                }
+                (false, _) => {
+                    if ahead.is_some() || self.v.blocks.count() > 1 {
+                        // A sweep that has begun ahead leaves inverses, and so do all sweeps but the last.
+                        inverses.left_by_sweeps(&self.stream, plan.start)?;
+                        inverses.forget();
+                    }
+                    self.halves.to_fill(used).reset(&self.stream)?;
+                }
             }
-            if self.v.blocks.count() > 1 {
-                // All sweeps but the first leave inverses of their own.
-                inverses.forget();
-            }
-            self.filled(used).reset(&self.stream)
+            let to_clear = self.pivots_to_clear(plan);
+            self.pivots.clear_next(to_clear)
         }
     }
 
@@ -211,25 +234,34 @@ impl<T: Real> Queue<T> {
     unsafe fn enqueue_sweeps(
         &mut self,
         plan: &Plan,
-        (l, inverses): (&Dense<T>, &mut Inverses),
-        (elsewhere, to): (bool, DeviceSlice<'_, T>),
+        ((source, stride), inverses): (Columns<'_, T>, &mut Inverses),
+        (to, whole, lasting): (DeviceSlice<'_, T>, bool, bool),
         place: Place<'_, T>,
         written: &mut bool,
     ) -> Result<usize, Error> {
-        let (source, stride, start) = (l.slice(), l.stride(), plan.start);
+        let start = plan.start;
         let blocks = self.v.blocks;
         self.status.as_mut_slice()?[0] = WHOLE;
         self.pivots.turn(self.pivots_to_clear(plan))?;
-        // SAFETY: the caller guarantees L, `to`, the inverses and a lent V; only this stream uses all other memory until it has been
-        // waited for. A V in host memory has been packed, and one that is being copied is waited for.
+        // SAFETY: the caller guarantees L, `to`, the inverses and a lent V; only this stream uses all other memory on the device until it
+        // has been waited for. The last sweep has written all of its pivots, so that it writes neither these nor the status any more,
+        // and does not read V. A V in host memory has been packed, and one that is being copied is waited for.
         unsafe {
             // First the work that does not depend on V.
             for first in (0..blocks.count()).step_by(SWEEPS_OF_LAUNCH) {
-                let schedule = self.schedule(plan, blocks.count() - first);
+                let schedule = self.schedule(plan, first, lasting);
                 self.tasks.send(&self.device, &self.stream, schedule)?;
             }
+            let last = self.last_schedule(plan, lasting);
+            match blocks.count() {
+                1 => {
+                    let records = self.kernels.of(blocks).records(last);
+                    self.halves.turn(&self.stream, last, records)?
+                }
+                _ => self.halves.fill(&self.stream)?,
+            }
             inverses.complete(&self.stream, (source, stride), start)?;
-            if elsewhere {
+            if whole {
                 let untouched = 0..start * stride;
                 self.stream.copy(source.part(untouched.clone()), to.part(untouched))?;
             }
@@ -246,9 +278,9 @@ impl<T: Real> Queue<T> {
             for first in (0..blocks.count()).step_by(SWEEPS_OF_LAUNCH) {
                 let from = if first == 0 { source } else { to };
                 if first > 0 {
-                    inverses.remake(&self.stream, (from, stride), start, self.filled(used))?;
+                    inverses.remake(&self.stream, (from, stride), start, self.halves.part(used))?;
                 }
-                let sweeps = self.sweeps(plan, (first, v), inverses, (from, to, stride));
+                let sweeps = self.sweeps(plan, (first, lasting, v), inverses, (from, to, stride));
                 *written = true;
                 kernel.sweep(&self.stream, &sweeps)?;
                 used = sweeps.records.len();
@@ -263,33 +295,43 @@ impl<T: Real> Queue<T> {
         if self.v.blocks.count() == 1 { plan.rows } else { 0 }
     }
 
-    /// The memory to fill after sweeps with this many doubles of records.
-    fn filled(&self, used: usize) -> Filled<'_> {
-        Filled { records: self.records.slice(0..used), flags: all(&self.flags) }
-    }
-
     /// The kernel for the V that was staged last.
     fn kernel(&self) -> &SweepKernel<T> {
         self.kernels.of(self.v.blocks)
     }
 
-    /// The schedule of a launch of this number of sweeps, or of as many as a launch can have.
-    fn schedule(&self, plan: &Plan, sweeps: usize) -> Schedule {
+    /// The schedule of the launch whose first sweep is this one. A lasting modification of one sweep leaves the inverses of the new L,
+    /// if its kernel fills memory as well: then nothing is on the stream between two such sweeps.
+    fn schedule(&self, plan: &Plan, first: usize, lasting: bool) -> Schedule {
         let panels = (plan.rows - plan.start).div_ceil(PANEL_COLS);
-        let sweeps = sweeps.min(SWEEPS_OF_LAUNCH);
-        Schedule::new(panels, sweeps, self.partitions.of(sweeps))
+        let count = self.v.blocks.count();
+        let sweeps = (count - first).min(SWEEPS_OF_LAUNCH);
+        let schedule = Schedule::new(panels, sweeps, self.partitions.of(sweeps));
+        if lasting && count == 1 && self.kernel().fills_next() {
+            schedule.leaving_inverses()
+        } else {
+            schedule
+        }
+    }
+
+    fn last_schedule(&self, plan: &Plan, lasting: bool) -> Schedule {
+        self.schedule(plan, (self.v.blocks.count() - 1) / SWEEPS_OF_LAUNCH * SWEEPS_OF_LAUNCH, lasting)
     }
 
     /// The sweeps of a launch, from `first` on, with all rank blocks of V.
     fn sweeps<'a>(
         &'a self,
         plan: &Plan,
-        (first, (v, v_stride)): (usize, (DeviceSlice<'a, T>, usize)),
+        (first, lasting, (v, v_stride)): (usize, bool, (DeviceSlice<'a, T>, usize)),
         inverses: &'a Inverses,
         (from, to, l_stride): (DeviceSlice<'a, T>, DeviceSlice<'a, T>, usize),
     ) -> ResidentSweeps<'a, T> {
         let (start, blocks) = (plan.start, self.v.blocks);
-        let schedule = self.schedule(plan, blocks.count() - first);
+        let schedule = self.schedule(plan, first, lasting);
+        let (memory, next) = match blocks.count() {
+            1 => self.halves.of_one(),
+            _ => (self.halves.part(self.kernel().records(schedule)), None),
+        };
         let corner = start * (l_stride + 1);
         let (inverse, refine) = inverses.slice(start);
         ResidentSweeps {
@@ -300,11 +342,12 @@ impl<T: Real> Queue<T> {
             v_stride,
             inverse,
             refine,
-            records: self.records.slice(0..self.kernel().records(schedule)),
+            records: memory.records,
             pivots: self.pivots.mapped(),
             status: self.status.mapped(),
             saved_v: all(&self.saved_v),
-            flags: all(&self.flags),
+            flags: memory.flags,
+            next,
             schedule,
             tasks: self.tasks.slice(schedule),
             n: plan.rows - start,

@@ -1,28 +1,36 @@
 //! The kernels of rearrangement, and the functions that launch them.
 
+use super::places::{Direction, Places};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::plain::Plain;
 use crate::cuda::ptx::REARRANGE;
-use crate::cuda::stream::Stream;
+use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
 use crate::real::Real;
-use crate::structure::Run;
+use crate::structure::Rearrangement;
 use cholupdate_kernels::rotation::Rotation;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
+use core::ops::Range;
 
 /// Threads of a block.
 const THREADS: usize = 256;
+/// Rows and columns that a block of a gather copies.
+const ROWS_OF_BLOCK: usize = 4 * THREADS;
+const COLUMNS_OF_BLOCK: usize = 4;
 /// The largest second extent of a grid.
 const BLOCKS: usize = 65535;
 
 /// `rearrange.cu` for one scalar type, a stream for it, and its data on the device.
 pub(super) struct Rearranger<T> {
     gather: Function,
+    move_rows: Function,
     rotate: Function,
     pub stream: Stream,
+    /// After the last work that reads the indices.
+    done: Event,
     /// Indices of rows and columns.
     indices: Option<(Pinned<i32>, DeviceBuffer<i32>)>,
     /// x and s of each rotation.
@@ -33,18 +41,6 @@ pub(super) struct Rearranger<T> {
 
 /// A matrix on the device, and its column stride.
 pub(super) type Columns<'a, T> = (DeviceSlice<'a, T>, usize);
-
-/// The entries that a gather copies.
-pub(super) struct Places<'a> {
-    /// Rows of the old matrix and of the new one, which has `order` of them.
-    pub rows: &'a [Run],
-    pub order: usize,
-    /// The same for columns.
-    pub columns: &'a [Run],
-    pub cols: usize,
-    /// Whether entries above the diagonal of the new matrix are left unchanged.
-    pub triangle: bool,
-}
 
 impl<T: Real> Rearranger<T> {
     /// Returns the existing one, or creates it.
@@ -60,11 +56,17 @@ impl<T: Real> Rearranger<T> {
 
     fn new(device: &Device) -> Result<Self, Error> {
         let module = device.module(&REARRANGE)?;
-        module.layout("rearrange")?.check(&[("THREADS", THREADS)])?;
+        module.layout("rearrange")?.check(&[
+            ("THREADS", THREADS),
+            ("ROWS_OF_BLOCK", ROWS_OF_BLOCK),
+            ("COLUMNS_OF_BLOCK", COLUMNS_OF_BLOCK),
+        ])?;
         Ok(Self {
             gather: Function::load(&module, &format!("gather_{}", T::TYPE_NAME))?,
+            move_rows: Function::load(&module, &format!("move_rows_{}", T::TYPE_NAME))?,
             rotate: Function::load(&module, &format!("move_back_{}", T::TYPE_NAME))?,
             stream: Stream::new(device)?,
+            done: Event::new(device)?,
             indices: None,
             rotations: None,
             device: device.clone(),
@@ -72,28 +74,84 @@ impl<T: Real> Rearranger<T> {
         })
     }
 
-    /// Copies rows and columns of one matrix to another, and waits.
+    /// Enqueues copies of rows and columns of one matrix to another.
     ///
     /// # Errors
-    /// [`Error::Device`].
+    /// [`Error::Device`]. Some of the work may be in flight.
     ///
     /// # Safety
-    /// Until it returns both matrices exist, have these rows and columns, and no other code writes them.
+    /// Until it is done both matrices exist, have these rows and columns, and no other code writes them.
     pub unsafe fn gather(
         &mut self,
-        (from, from_stride): Columns<'_, T>,
-        (to, to_stride): Columns<'_, T>,
+        from: Columns<'_, T>,
+        to: Columns<'_, T>,
         places: &Places<'_>,
     ) -> Result<(), Error> {
         let &Places { order, cols, triangle, .. } = places;
-        if order * cols == 0 {
-            return Ok(());
+        self.send_places(places)?;
+        // SAFETY: the caller guarantees both matrices.
+        unsafe { self.copy(from, to, (0..order, 0..cols), triangle)? };
+        self.done.record(&self.stream)
+    }
+
+    /// Enqueues the copy of the indices of a rearrangement to the device.
+    ///
+    /// # Errors
+    /// [`Error::Device`]; nothing else is in flight.
+    pub fn send(&mut self, new: &Rearrangement) -> Result<(), Error> {
+        let (rows, columns, order) = (&new.rows, &new.columns, new.order);
+        self.send_places(&Places { rows, order, columns, cols: order, triangle: true })
+    }
+
+    /// Enqueues a rearrangement of L that has been [sent](Self::send), whose rows move [in one direction](Direction): rows of the columns before `start`, which stay
+    /// where they are, in place, and copies of the rows and columns from there on (old ones at `from`, new ones to `to`).
+    ///
+    /// # Errors
+    /// [`Error::Device`]. Some of the work may be in flight.
+    ///
+    /// # Safety
+    /// As [`gather`](Self::gather); both matrices are as large as L, and `from` or `to` may be L.
+    pub unsafe fn rearrange(
+        &mut self,
+        (l, stride): Columns<'_, T>,
+        (from, to): (DeviceSlice<'_, T>, DeviceSlice<'_, T>),
+        (new, direction, start): (&Rearrangement, Direction, usize),
+    ) -> Result<(), Error> {
+        let (order, unchanged) = (new.order, new.unchanged());
+        let trailing = to.part(start * (stride + 1)..to.len());
+        // SAFETY: the caller guarantees the matrices. What is moved in place lies before what is copied.
+        unsafe {
+            self.copy((from, stride), (trailing, stride), (start..order, start..order), true)?;
+            self.move_in_place((l, stride), unchanged..order, start, direction)?;
         }
+        self.done.record(&self.stream)
+    }
+
+    /// Records the end of work on the stream that others have enqueued.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn ended(&self) -> Result<(), Error> {
+        self.done.record(&self.stream)
+    }
+
+    /// Orders later work on the stream behind that of this struct.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn order_before(&self, stream: &Stream) -> Result<(), Error> {
+        stream.wait(&self.done)
+    }
+
+    /// Enqueues the copy of the indices of these rows and columns to the device.
+    fn send_places(&mut self, &Places { rows, order, columns, cols, .. }: &Places<'_>) -> Result<(), Error> {
+        // The memory of the last ones is free.
+        self.done.synchronize()?;
         let (host, there) = room(&mut self.indices, &self.device, order + cols)?;
-        let (rows, columns) = host.as_mut_slice()?[..order + cols].split_at_mut(order);
-        rows.fill(-1);
-        columns.fill(c_int::MAX);
-        for (runs, to) in [(places.rows, rows), (places.columns, columns)] {
+        let (old_rows, old_columns) = host.as_mut_slice()?[..order + cols].split_at_mut(order);
+        old_rows.fill(-1);
+        old_columns.fill(c_int::MAX);
+        for (runs, to) in [(rows, old_rows), (columns, old_columns)] {
             for run in runs {
                 to[run.new_places()]
                     .iter_mut()
@@ -101,32 +159,79 @@ impl<T: Real> Rearranger<T> {
                     .for_each(|(to, old)| *to = old as c_int);
             }
         }
-        let indices = there.slice(0..order + cols);
+        // SAFETY: the memory belongs to this struct, and is waited for before it is used again.
+        unsafe { self.stream.upload(host, 0..order + cols, there.slice(0..order + cols)) }
+    }
+
+    /// Enqueues the copies of these new rows and columns, whose indices have been sent, all rows before all columns.
+    ///
+    /// # Safety
+    /// As [`gather`](Self::gather), from the first of these rows and columns on at `to`.
+    unsafe fn copy(
+        &self,
+        (from, from_stride): Columns<'_, T>,
+        (to, to_stride): Columns<'_, T>,
+        (rows, columns): (Range<usize>, Range<usize>),
+        triangle: bool,
+    ) -> Result<(), Error> {
+        let Some((_, indices)) = self.indices.as_ref().filter(|_| rows.len() * columns.len() > 0) else {
+            return Ok(());
+        };
+        let indices = indices.slice(0..rows.end + columns.end);
+        let blocks =
+            (rows.len().div_ceil(ROWS_OF_BLOCK), columns.len().div_ceil(COLUMNS_OF_BLOCK).min(BLOCKS));
         let (mut from, mut from_stride) = (from.address(), from_stride as c_longlong);
         let (mut to, mut to_stride) = (to.address(), to_stride as c_longlong);
-        let (mut rows, mut columns) = (indices.address(), indices.part(order..order + cols).address());
-        let (mut n, mut count) = (order as c_longlong, cols as c_int);
+        let (mut n, mut count) = (rows.len() as c_longlong, columns.len() as c_int);
+        let first_column = rows.end + columns.start;
+        let mut old_rows = indices.part(rows.start..rows.end).address();
+        let mut old_columns = indices.part(first_column..indices.len()).address();
         let mut triangle = c_int::from(triangle);
         let mut arguments = [
             argument(&mut from),
             argument(&mut from_stride),
             argument(&mut to),
             argument(&mut to_stride),
-            argument(&mut rows),
-            argument(&mut columns),
+            argument(&mut old_rows),
+            argument(&mut old_columns),
             argument(&mut n),
             argument(&mut count),
             argument(&mut triangle),
         ];
-        let launch = Launch::new((order.div_ceil(THREADS), cols.min(BLOCKS)), THREADS);
-        // SAFETY: nine arguments of the types of the kernel's; the caller guarantees both matrices, the indices belong to this
-        // struct, and all work is waited for here.
-        let enqueued = unsafe {
-            self.stream
-                .upload(host, 0..order + cols, indices)
-                .and_then(|()| self.gather.launch(&self.stream, launch, &mut arguments))
+        // SAFETY: nine arguments of the types of the kernel's; the caller guarantees both matrices, and the indices belong to this
+        // struct.
+        unsafe { self.gather.launch(&self.stream, Launch::new(blocks, THREADS), &mut arguments) }
+    }
+
+    /// Enqueues the move of these new rows, whose indices have been sent, within the first `cols` columns of L.
+    ///
+    /// # Safety
+    /// As [`rearrange`](Self::rearrange).
+    unsafe fn move_in_place(
+        &self,
+        (l, stride): Columns<'_, T>,
+        rows: Range<usize>,
+        cols: usize,
+        direction: Direction,
+    ) -> Result<(), Error> {
+        let Some((_, indices)) = self.indices.as_ref().filter(|_| rows.len() * cols > 0) else {
+            return Ok(());
         };
-        self.stream.synchronize().and(enqueued)
+        let (mut l, mut stride) = (l.address(), stride as c_longlong);
+        let mut old_rows = indices.slice(0..rows.end).address();
+        let (mut first, mut n, mut count) = (rows.start as c_longlong, rows.end as c_longlong, cols as c_int);
+        let mut down = c_int::from(direction == Direction::Down);
+        let mut arguments = [
+            argument(&mut l),
+            argument(&mut stride),
+            argument(&mut old_rows),
+            argument(&mut first),
+            argument(&mut n),
+            argument(&mut count),
+            argument(&mut down),
+        ];
+        // SAFETY: seven arguments of the types of the kernel's; the caller guarantees L, and the indices belong to this struct.
+        unsafe { self.move_rows.launch(&self.stream, Launch::new((cols, 1), THREADS), &mut arguments) }
     }
 
     /// Rotates columns `to` + 1 ..= `from` of L (n × n), each by its rotation, the last one first, into its old column `from`.

@@ -1,22 +1,27 @@
 //! Insertion, removal and reordering of rows and columns of L in device memory.
 
-use super::factor::ResidentFactor;
+use super::factor::{ResidentFactor, Way, lost};
 use super::inverses::Inverses;
-use super::queue::When;
-use super::rearrange::{Places, Rearranger};
+use super::places::{Direction, Places};
+use super::queue::{Queue, When};
+use super::rearrange::Rearranger;
+use super::sizes::ROW_BLOCK;
 use super::triangular_solver::Work;
 use crate::cuda::dense::Dense;
+use crate::cuda::device::Device;
 use crate::cuda::matrix::{DeviceView, DeviceViewMut};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
 use crate::cuda::stream::Stream;
 use crate::error::{Error, other};
 use crate::operand::Operand;
 use crate::real::Real;
-use crate::storage::{Room, Swept};
+use crate::report::Modification;
+use crate::storage::{Room, Swept, Target};
 use crate::structure::{Border, ColumnsAsV, Rearrangement, Run};
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use cholupdate_kernels::rotation::Rotation;
+use core::ops::Range;
 use faer::{Mat, MatMut};
 use std::sync::PoisonError;
 
@@ -77,11 +82,13 @@ impl<T: Real> ResidentFactor<T> {
     /// The same, where X of the border gives the columns with a minus sign.
     pub(super) fn stage_border(&mut self, v: &ColumnsAsV<'_, T>) -> Result<Outline, Error> {
         let Some(border) = self.border.take() else { return Err(other("there is no border")) };
-        let staged = self.stage_later(v, border.rank(), |stream, others| {
+        let staged = self.stage_later(v, border.shape.rank, |stream, others| {
             // SAFETY: the memory belongs to columns of V, which nothing else uses, and the stream is waited for.
             unsafe { Self::put_below(stream, &border, others, (v.order, v.minus.0)) }
         });
         self.border = Some(border);
+        // What the sweep leaves is rearranged, or completed, before L is read.
+        self.splits_at = staged.is_ok().then_some(v.minus.0);
         staged
     }
 
@@ -94,9 +101,10 @@ impl<T: Real> ResidentFactor<T> {
         self.rotate((from, to), &row).map_err(|error| Stop::Device { error, written: true })
     }
 
-    /// Waits for the work that the last modification has left after its outcome.
+    /// Waits for the work that earlier calls have left after their outcome.
     pub(super) fn quiet(&self) -> Result<(), Error> {
-        self.queue.as_ref().map_or(Ok(()), |queue| queue.stream().synchronize())
+        self.queue.as_ref().map_or(Ok(()), |queue| queue.stream().synchronize())?;
+        self.resizing.as_ref().map_or(Ok(()), |rearranger| rearranger.stream.synchronize())
     }
 
     /// Stages columns of L with a plus sign, and `minus` others with a minus sign, which `put` writes or enqueues to their
@@ -107,7 +115,6 @@ impl<T: Real> ResidentFactor<T> {
         minus: usize,
         put: impl FnOnce(&Stream, DeviceSlice<'_, T>) -> Result<(), Error>,
     ) -> Result<Outline, Error> {
-        self.quiet()?;
         let mut signs = Vec::new();
         let (order, plus, device) = (v.order, v.columns.len(), self.device.clone());
         let (weights, count) = (v.weights(&mut signs), plus + minus);
@@ -123,42 +130,90 @@ impl<T: Real> ResidentFactor<T> {
         let columns: Vec<Run> =
             v.columns.iter().enumerate().map(|(to, &from)| Run { from, to, len: 1 }).collect();
         let places = Places { rows: v.rows, order, columns: &columns, cols: plus, triangle: false };
+        let Self { queue, l, resizing, .. } = self;
+        let rearranger = behind_sweeps(resizing, queue.as_ref(), &device)?;
         // SAFETY: the memory belongs to this factor and is as large as the view, whose lifetime ends before the memory is used
-        // again; L is only read.
+        // again; L is only read, and the view is used behind the rearranger's stream.
         let staged = unsafe {
-            let l = (self.l.slice(), self.l.stride());
-            let rearranger = Rearranger::ready(&mut self.resizing, &device)?;
-            rearranger.gather(l, (memory, order), &places)?;
-            let put = put(&rearranger.stream, memory.part(order * plus..memory.len()));
-            rearranger.stream.synchronize().and(put)?;
-            let all = DeviceView::from_raw(&device, memory.address(), (order, count), order)?;
+            let enqueued = rearranger
+                .gather((l.slice(), l.stride()), (memory, order), &places)
+                .and_then(|()| put(&rearranger.stream, memory.part(order * plus..memory.len())));
+            if enqueued.is_err() {
+                rearranger.stream.synchronize().and(enqueued)?;
+            }
+            let stream = rearranger.stream.handle();
+            let all =
+                DeviceView::from_raw(&device, memory.address(), (order, count), order)?.on_stream(stream);
             self.stage_given(&all.into(), weights, When::Later)
         };
         self.columns = Some(buffer);
         staged
     }
 
-    /// Rearranges L. The old L is then in the shadow buffer.
+    /// Enqueues a rearrangement of L. Unless the last sweep has split L, the old L is then in the shadow buffer.
     pub(super) fn gather(&mut self, new: &Rearrangement) -> Result<(), Error> {
-        self.quiet()?;
-        if !new.moves() {
-            // The caller writes rows and columns at the end.
-            self.renumber(new);
-            return Ok(());
+        let split = self.split.take();
+        if split.is_none() {
+            if !new.moves() {
+                // The caller writes rows and columns at the end.
+                self.renumber(new);
+                return Ok(());
+            }
+            self.reserve(Room::Shadow)?;
         }
-        self.reserve(Room::Shadow)?;
-        let Self { l, shadow: Some(shadow), resizing, device, .. } = self else {
+        let Self { queue, l, shadow: Some(shadow), resizing, device, .. } = self else {
             return Err(other("there is no shadow"));
         };
-        let rearranger = Rearranger::ready(resizing, device)?;
-        let (rows, columns) = (&new.rows, &new.columns);
-        let places = Places { rows, order: new.order, columns, cols: new.order, triangle: true };
-        let to = shadow.slice(0..shadow.len());
-        // SAFETY: L and its shadow are of the same capacity, and nothing is in flight.
-        unsafe { rearranger.gather((l.slice(), l.stride()), (to, l.stride()), &places)? };
-        l.exchange(shadow);
+        let rearranger = behind_sweeps(resizing, queue.as_ref(), device)?;
+        let there = shadow.slice(0..shadow.len());
+        match (split, Direction::of(new)) {
+            (Some(start), Some(direction)) => {
+                rearranger.send(new)?;
+                // SAFETY: L and its shadow are of the same capacity, and what reads or writes them comes before or after this.
+                unsafe {
+                    rearranger.rearrange(
+                        (l.slice(), l.stride()),
+                        (there, l.slice()),
+                        (new, direction, start),
+                    )?;
+                }
+            }
+            (Some(_), None) => return Err(other("rows before those that have been swept move both ways")),
+            (None, _) => {
+                let (rows, columns) = (&new.rows, &new.columns);
+                let places = Places { rows, order: new.order, columns, cols: new.order, triangle: true };
+                // SAFETY: as above.
+                unsafe { rearranger.gather((l.slice(), l.stride()), (there, l.stride()), &places)? };
+                l.exchange(shadow);
+            }
+        }
         self.renumber(new);
         Ok(())
+    }
+
+    /// Rearranges L, and sweeps its columns from the first on that moves, or that is one of `columns`, to their new places; `None` if its
+    /// rows move both ways.
+    pub(super) fn move_and_sweep(
+        &mut self,
+        new: &Rearrangement,
+        columns: Range<usize>,
+    ) -> Result<Option<Modification>, Stop> {
+        let Some(direction) = Direction::of(new).filter(|_| !columns.is_empty()) else { return Ok(None) };
+        self.reserve(Room::Shadow).map_err(Stop::before)?;
+        let start = columns.start.min(new.unchanged()) / ROW_BLOCK * ROW_BLOCK;
+        let Self { queue, l, shadow: Some(shadow), resizing, device, .. } = self else {
+            return Err(Stop::before(other("there is no shadow")));
+        };
+        let rearranger = behind_sweeps(resizing, queue.as_ref(), device).map_err(Stop::before)?;
+        rearranger.send(new).map_err(Stop::before)?;
+        let moved = (l.slice(), shadow.slice(0..shadow.len()));
+        // SAFETY: L and its shadow are of the same capacity, and what reads or writes them comes before or after this.
+        let enqueued =
+            unsafe { rearranger.rearrange((l.slice(), l.stride()), moved, (new, direction, start)) };
+        enqueued.map_err(|error| lost(error, true))?;
+        self.renumber(new);
+        let swept = self.begin_sweep(start, Way::FromShadow, Target::InPlace).and_then(|()| self.wait());
+        swept.map(Some).map_err(Stop::after_a_change)
     }
 
     /// Updates the order and the diagonal; the diagonal and the inverses of new rows are not yet those of L.
@@ -173,7 +228,7 @@ impl<T: Real> ResidentFactor<T> {
     }
 
     /// Returns some entries of a row of L.
-    fn row(&mut self, row: usize, columns: core::ops::Range<usize>) -> Result<Vec<T>, Error> {
+    fn row(&mut self, row: usize, columns: Range<usize>) -> Result<Vec<T>, Error> {
         self.quiet()?;
         let rearranger = Rearranger::<T>::ready(&mut self.resizing, &self.device)?;
         self.l.row(&rearranger.stream, row, columns)
@@ -200,7 +255,7 @@ impl<T: Real> ResidentFactor<T> {
         let rearranger = Rearranger::ready(resizing, device)?;
         let below = from * (stride + 1) + 1;
         let old = old.slice(below..below + order - from - 1);
-        // SAFETY: L and the old L belong to this factor, and nothing is in flight.
+        // SAFETY: L and the old L belong to this factor, and what reads or writes them comes before, on the same stream.
         unsafe { rearranger.rotate((l.slice(), l.stride()), old, (from, to, order), (&rotations, diagonal)) }
     }
 
@@ -219,4 +274,17 @@ impl<T: Real> ResidentFactor<T> {
         l.write(stream, (at, at), border.corner)?;
         l.write(stream, (at + rank, at), border.below)
     }
+}
+
+/// The existing rearranger, or a new one, whose later work comes after the last sweep.
+pub(super) fn behind_sweeps<'a, T: Real>(
+    resizing: &'a mut Option<Rearranger<T>>,
+    queue: Option<&Queue<T>>,
+    device: &Device,
+) -> Result<&'a mut Rearranger<T>, Error> {
+    let rearranger = Rearranger::ready(resizing, device)?;
+    if let Some(queue) = queue {
+        queue.order_before(&rearranger.stream)?;
+    }
+    Ok(rearranger)
 }

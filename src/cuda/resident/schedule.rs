@@ -16,7 +16,8 @@
 //! ```
 //!
 //! With several rank blocks of V the sweep of each follows the previous one over the same L, at a distance of some panels; a
-//! task of kind I inverts each diagonal block that the previous sweep has left. In the list each task comes after all tasks for
+//! task of kind I inverts each diagonal block that the previous sweep has left. There may be such tasks behind the last sweep too,
+//! for later launches and solves. In the list each task comes after all tasks for
 //! which it waits, and thread blocks take tasks in this order, so a task waits only for tasks that have started.
 //!
 //! Where several devices have L, each has the tasks of its own row blocks, in this order as well. The first task of all that is
@@ -31,7 +32,7 @@ use super::sizes::ROW_BLOCK_PANELS;
 pub(in crate::cuda) enum Kind {
     /// Applies a panel range to L and V, and passes V to the next range.
     Forwarding = 0,
-    /// Inverts a diagonal block that the previous sweep has left.
+    /// Inverts a diagonal block that the sweep before has left.
     Inverting = 1,
     /// Applies panels to V alone, from a panel range to the diagonal blocks of the row block, and processes those.
     CriticalPath = 2,
@@ -136,6 +137,8 @@ pub(in crate::cuda) struct Schedule {
     panels: usize,
     sweeps: usize,
     partition: Partition,
+    /// Whether the diagonal blocks of the last sweep are inverted.
+    leaves_inverses: bool,
     /// The row blocks of the device, and the number in L of the first row block of the sweep.
     share: Share,
     first_row_block: usize,
@@ -149,7 +152,7 @@ impl Schedule {
                 && partition.range_panels <= partition.distance
         );
         debug_assert!(partition.sixteenths > 0 && partition.depth > 0 && sweeps > 0);
-        Self { panels, sweeps, partition, share: Share::WHOLE, first_row_block: 0 }
+        Self { panels, sweeps, partition, leaves_inverses: false, share: Share::WHOLE, first_row_block: 0 }
     }
 
     /// The same for one of several devices. The sweep begins at this row block of L.
@@ -157,11 +160,25 @@ impl Schedule {
         Self { share, first_row_block, ..self }
     }
 
+    /// The same with inverses of the diagonal blocks that the last sweep leaves.
+    pub fn leaving_inverses(self) -> Self {
+        debug_assert!(
+            self.sweeps < 1 << (KIND_SHIFT - RANK_BLOCK_SHIFT),
+            "a word has no number for these tasks"
+        );
+        Self { leaves_inverses: true, ..self }
+    }
+
+    /// Whether it leaves these inverses.
+    pub fn leaves_inverses(self) -> bool {
+        self.leaves_inverses
+    }
+
     /// The number of tasks.
     pub fn len(self) -> usize {
-        let tasks = |row_block| {
-            self.sweeps * (self.own(row_block) + 2) + (self.sweeps - 1) * self.panels_of(row_block)
-        };
+        let inverted = self.sweeps - 1 + usize::from(self.leaves_inverses);
+        let tasks =
+            |row_block| self.sweeps * (self.own(row_block) + 2) + inverted * self.panels_of(row_block);
         (0..self.row_blocks()).filter(|&row_block| self.has(row_block)).map(tasks).sum()
     }
 
@@ -219,12 +236,18 @@ impl Schedule {
         let mut tasks = Vec::new();
         // The time at which the last tasks of a row block begin, in the previous sweep.
         let mut begun = vec![0; self.row_blocks()];
-        for sweep in 0..self.sweeps {
+        for sweep in 0..self.sweeps + usize::from(self.leaves_inverses) {
             let shift = self.partition.distance * sweep;
             let mut critical = 0;
             for row_block in 0..self.row_blocks() {
                 let mut add = |time, range, kind| tasks.push((time, Task { sweep, row_block, range, kind }));
                 let blocks = if sweep > 0 { self.panels_of(row_block) } else { 0 };
+                if sweep == self.sweeps {
+                    // No other task waits for these.
+                    let time = begun[row_block] + self.partition.distance;
+                    (0..blocks).for_each(|block| add(time, block, Kind::Inverting));
+                    continue;
+                }
                 (0..blocks).for_each(|block| add(begun[row_block], block, Kind::Inverting));
                 let (own, first) = (self.own(row_block), self.first(row_block));
                 // V alone takes two thirds of the time of the panels.
@@ -345,6 +368,9 @@ mod tests {
                 for sweeps in [1, 2, 16] {
                     let partition = Partition::new(panels, sweeps, multiprocessors);
                     is_in_order(Schedule::new(panels, sweeps, partition));
+                    if sweeps < 16 {
+                        is_in_order(Schedule::new(panels, sweeps, partition).leaving_inverses());
+                    }
                     // A V whose first nonzero row is late.
                     is_in_order(Schedule::new(panels.div_ceil(2), sweeps, partition));
                 }

@@ -1,6 +1,7 @@
 //! The staging of the V of a modification that the caller gives.
 
 use super::factor::ResidentFactor;
+use super::inverses::Inverses;
 use super::queue::{Matrices, Queue, When};
 use super::take::Take;
 use super::v::rank_blocks;
@@ -19,17 +20,21 @@ impl<T: Real> ResidentFactor<T> {
     /// The queue of a modification, with room for these rank blocks.
     fn ready<'a>(
         queue: &'a mut Option<Queue<T>>,
-        (device, capacity): (&Device, usize),
+        (device, capacity, inverses): (&Device, usize, &mut Inverses),
         blocks: RankBlocks,
     ) -> Result<&'a mut Queue<T>, Error> {
         Ok(match queue.take() {
             Some(fitting) if fitting.fits(capacity, blocks) => {
                 let fitting = queue.insert(fitting);
-                fitting.cancel()?;
+                fitting.cancel(inverses)?;
                 fitting
             }
             // The old one is freed first, because both might not fit.
             old => {
+                // A sweep that has begun ahead leaves inverses.
+                if old.is_some() {
+                    inverses.forget();
+                }
                 drop(old);
                 queue.insert(Queue::new(device, capacity, blocks)?)
             }
@@ -43,15 +48,18 @@ impl<T: Real> ResidentFactor<T> {
         weights: Weights<'_, T>,
         when: When,
     ) -> Result<Outline, Error> {
-        let Self { queue, signed, room_for_wide, take, device, l, shadow, solving, .. } = self;
+        let Self { queue, signed, room_for_wide, take, device, l, shadow, solving, resizing, .. } = self;
         let ((order, columns), capacity) = (v.shape(), l.capacity());
         signed.order(weights, columns);
         let blocks = rank_blocks(device, false, room_for_wide, signed)?;
         let nothing = order == 0 || blocks.count() == 0;
+        let (inverses, _) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(v) = on_device(v) {
-            let queue = Self::ready(queue, (device, capacity), blocks)?;
+            let queue = Self::ready(queue, (device, capacity, inverses), blocks)?;
             let take = Take::ready(take, device, columns)?;
-            let (inverses, _) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
+            if let Some(rearranger) = resizing {
+                rearranger.order_before(queue.stream())?;
+            }
             // Without room for the inverses the sweep fails later, if there is one.
             let matrices = match shadow {
                 Some(shadow) if when != When::Later && inverses.make_room(device).is_ok() => {
@@ -60,16 +68,16 @@ impl<T: Real> ResidentFactor<T> {
                 _ => None,
             };
             let lent = when == When::WhileLent;
-            // SAFETY: the failure contract has waited for earlier work. What writes L or uses the shadow before the next sweep
-            // calls `quiet`, which waits for the queue's stream; so does what uses the inverses, in `with_solver`. A lent V is not
-            // written before the sweep has been waited for, or withdrawn.
+            // SAFETY: earlier work is on the queue's stream, or comes before it. Before the next sweep nothing writes L or uses the
+            // shadow or the inverses: the failure contract withdraws a staged V that is not swept, which waits for the sweep and
+            // forgets the inverses. A lent V is not written before the sweep has been waited for, or withdrawn.
             return unsafe { queue.stage_device(take, (v, weights), signed, blocks, (matrices, lent)) };
         }
         let v = v.on_host()?;
         if nothing {
             return signed.check(v.as_ref(), weights, Threads::Pool.par());
         }
-        let queue = Self::ready(queue, (device, capacity), blocks)?;
+        let queue = Self::ready(queue, (device, capacity, inverses), blocks)?;
         queue.v.stage_host(device, (v.as_ref(), weights), signed, blocks)
     }
 

@@ -19,6 +19,9 @@ pub(in crate::cuda) struct LaunchSizes {
     pub saved_v: usize,
     pub flags: usize,
     pub tasks: usize,
+    /// Those of a launch of one narrow sweep.
+    pub records_of_one: usize,
+    pub flags_of_one: usize,
 }
 
 impl<T: Real> SweepKernels<T> {
@@ -54,11 +57,14 @@ impl<T: Real> SweepKernels<T> {
             });
             launches.max().unwrap_or(0)
         };
+        let one = Schedule::new(panels, 1, partitions.of(1));
         LaunchSizes {
             records: largest(SweepKernel::records),
             saved_v: largest(|kernel, schedule| saved_v(schedule, kernel.width())),
             flags: largest(|_, schedule| flags(schedule)),
-            tasks: largest(|_, schedule| schedule.len()),
+            tasks: largest(|_, schedule| schedule.len()).max(one.leaving_inverses().len()),
+            records_of_one: self.narrow.records(one),
+            flags_of_one: flags(one),
         }
     }
 }

@@ -62,6 +62,7 @@ pub(in crate::cuda) struct SweepKernel<T> {
     shared_bytes: usize,
     /// Scalars of a panel's record.
     record: usize,
+    fills_next: bool,
     scalar: PhantomData<T>,
 }
 
@@ -96,6 +97,8 @@ pub(in crate::cuda) struct ResidentSweeps<'a, T> {
     /// The words of the schedule.
     pub schedule: Schedule,
     pub tasks: DeviceSlice<'a, i32>,
+    /// Memory that is filled for the next launch; both are of one sweep, with this schedule.
+    pub next: Option<Filled<'a>>,
     /// In a launch over several devices, which has its own kernel.
     pub peers: Option<Peers>,
 }
@@ -202,6 +205,8 @@ arguments! { of sweeps;
     "AT_RANGE_PANELS" range_panels: c_int = sweeps.schedule.range_panels() as c_int;
     "AT_V_SLOTS" v_slots: c_int = sweeps.schedule.v_slots() as c_int;
     "AT_TASKS" tasks: u64 = sweeps.tasks.address();
+    "AT_NEXT_RECORDS" next_records: u64 = sweeps.next.map_or(0, |next| next.records.address());
+    "AT_NEXT_FLAGS" next_flags: u64 = sweeps.next.map_or(0, |next| next.flags.address());
 }
 
 /// The number of flags for a schedule: one for the number of thread blocks that have started, and for each sweep one for each
@@ -266,6 +271,11 @@ impl<T: Real> ResidentSweeps<'_, T> {
         debug_assert!(self.records.len() >= sweeps * panels * kernel.record);
         debug_assert!(self.pivots.len() >= self.number + self.n && self.status.len() > 0);
         debug_assert!(self.schedule.panels() == panels && self.schedule.sweeps() == sweeps);
+        debug_assert!(self.next.is_none_or(|next| {
+            sweeps == 1
+                && next.records.len() >= panels * kernel.record
+                && next.flags.len() >= flags(self.schedule)
+        }));
         debug_assert!(
             self.flags.len() >= flags(self.schedule)
                 && self.saved_v.len() >= saved_v(self.schedule, kernel.width)
@@ -290,6 +300,7 @@ impl<T: Real> SweepKernel<T> {
             slots,
             shared_bytes,
             record: layout.size("RECORD")?,
+            fills_next: layout.size("FILLS_NEXT")? == 1,
             scalar: PhantomData,
         })
     }
@@ -297,6 +308,11 @@ impl<T: Real> SweepKernel<T> {
     /// Columns of a rank block.
     pub fn width(&self) -> usize {
         self.width
+    }
+
+    /// Whether a launch of one sweep that leaves inverses can fill memory for the next one.
+    pub fn fills_next(&self) -> bool {
+        self.fills_next
     }
 
     /// Scalars of the records of a launch.

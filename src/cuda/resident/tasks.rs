@@ -35,7 +35,7 @@ impl Tasks {
     /// [`Error::Device`] if the device or the host does not have that much memory, or the driver fails.
     ///
     /// # Safety
-    /// Only this stream uses the memory; launches of earlier modifications are done.
+    /// Only this stream uses the memory; of earlier modifications at most the last one is in flight.
     pub unsafe fn send(&mut self, device: &Device, stream: &Stream, schedule: Schedule) -> Result<(), Error> {
         if let Some(at) = self.kept.iter().position(|kept| kept.schedule == schedule) {
             self.kept[at..].rotate_left(1);

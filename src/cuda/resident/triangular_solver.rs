@@ -8,6 +8,7 @@ use crate::cuda::cusolver::Solver;
 use crate::cuda::device::Device;
 use crate::cuda::matrix::{DeviceView, DeviceViewMut};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
+use crate::cuda::packing::{pack_finite, unpack};
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
 use crate::real::Real;
@@ -16,6 +17,8 @@ use faer::{MatMut, MatRef};
 
 /// Right-hand sides that are solved together. Each side has as much working memory again, in double precision.
 const RHS_AT_ONCE: usize = 1024;
+/// Bytes of right-hand sides in host memory that the link copies while the host packs the next ones, unless a column is longer.
+const PIECE_BYTES: usize = 2 << 20;
 
 /// The operation on right-hand sides.
 #[derive(Clone, Copy)]
@@ -97,7 +100,13 @@ impl<T: Real> TriangularSolver<T> {
             let mut some = rhs.as_mut().subcols_mut(first, RHS_AT_ONCE.min(count - first));
             // SAFETY: it is waited for in the next line.
             let begun = unsafe { self.begin(triangle.again(), what, some.as_ref()) };
-            if let Err(error) = self.end(begun, some.as_mut()) {
+            let ended = self.end(begun, some.as_mut()).map_err(|error| match error {
+                Error::NonFinite { argument, row, column } => {
+                    Error::NonFinite { argument, row, column: first + column }
+                }
+                error => error,
+            });
+            if let Err(error) = ended {
                 if let Some(kept) = kept {
                     rhs.copy_from(kept);
                 }
@@ -110,7 +119,7 @@ impl<T: Real> TriangularSolver<T> {
     /// Starts the operation on a copy of right-hand sides in host memory, which are few enough for one solve.
     ///
     /// # Errors
-    /// [`Error::Device`]. Some of the work may be in flight.
+    /// `NonFinite`, naming `rhs`; [`Error::Device`]. Some of the work may be in flight.
     ///
     /// # Safety
     /// Until it has [ended](Self::end) or been [waited for](Self::quiet), L and the inverses exist, and no other code writes
@@ -134,15 +143,22 @@ impl<T: Real> TriangularSolver<T> {
                 host.insert(Pinned::new(device, len)?)
             }
         };
-        for (to, from) in host.as_mut_slice()?.chunks_exact_mut(order).zip(rhs.col_iter()) {
-            to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = *from);
-        }
-        // SAFETY: only the stream uses this memory until it has been waited for, and working memory, which may be replaced while
-        // it is being filled, is freed when the device is idle.
+        let together = (PIECE_BYTES / size_of::<T>() / order).max(1);
+        // SAFETY: only the stream uses this memory until it has been waited for, but for pieces that have not been sent, and working
+        // memory, which may be replaced while it is being filled, is freed when the device is idle.
         unsafe {
-            stream.upload(host, 0..len, on_device[0].slice(0..len))?;
+            for first in (0..count).step_by(together) {
+                let columns = first..count.min(first + together);
+                let entries = columns.start * order..columns.end * order;
+                let to = host.part_mut(entries.clone())?;
+                if let Some((row, column)) = pack_finite(rhs.subcols(columns.start, columns.len()), to) {
+                    return Err(Error::NonFinite { argument: "rhs", row, column: first + column });
+                }
+                stream.upload(host, entries.clone(), on_device[0].slice(entries))?;
+            }
+            let both = there(on_device, len);
             let (solution, used) =
-                enqueue((kernels, library, stream), triangle, what, (on_device, working), count)?;
+                enqueue((kernels, library, stream), triangle, what, (both, working), count)?;
             stream.download(solution, host, 0..len)?;
             after(stream, done, working, used)
         }
@@ -154,15 +170,66 @@ impl<T: Real> TriangularSolver<T> {
     /// [`Error::Device`]. Only the filling of the working memory is in flight when this returns.
     pub fn end(&mut self, begun: Result<(), Error>, mut rhs: MatMut<'_, T>) -> Result<(), Error> {
         self.wait(begun)?;
-        let (order, solution) = (rhs.nrows(), self.host.as_ref().map_or(&[][..], Pinned::as_slice));
-        for (to, from) in rhs.as_mut().col_iter_mut().zip(solution.chunks_exact(order)) {
-            to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
-        }
+        let solution = self.host.as_ref().map_or(&[][..], Pinned::as_slice);
+        unpack(&solution[..rhs.nrows() * rhs.ncols()], rhs.as_mut());
         Ok(())
     }
 
+    /// Enqueues the elimination with leading columns of L for right-hand sides (n × m) on the device, in the first of these
+    /// memories, on this solver's stream. The result is in the second. Returns how much of the working memory it uses.
+    ///
+    /// # Errors
+    /// [`Error::Device`]. Some of the work may be in flight.
+    ///
+    /// # Safety
+    /// As [`begin`](Self::begin), also for both memories.
+    pub unsafe fn eliminate(
+        &mut self,
+        mut triangle: Triangle<'_, T>,
+        columns: usize,
+        [from, to]: [DeviceSlice<'_, T>; 2],
+        count: usize,
+    ) -> Result<usize, Error> {
+        let Self { kernels, stream, working: kept, device, .. } = self;
+        let (order, mut most) = (triangle.order, 0);
+        for first in (0..count).step_by(RHS_AT_ONCE) {
+            let some = RHS_AT_ONCE.min(count - first);
+            let working = working(kept, device, order, some)?;
+            let both = [from, to].map(|side| side.part(first * order..(first + some) * order));
+            let (what, triangle) = (Work::Eliminate(columns), triangle.again());
+            // SAFETY: the caller guarantees the memory.
+            let (_, used) =
+                unsafe { enqueue((kernels, None, stream), triangle, what, (both, working), some)? };
+            most = most.max(used);
+        }
+        Ok(most)
+    }
+
+    /// Enqueues what follows work that began with [`eliminate`](Self::eliminate), which has used this much of the working memory:
+    /// the event for which [`wait`](Self::wait) waits, and the filling for the next solve.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// Only this solver uses its stream.
+    pub unsafe fn finish(&mut self, used: usize) -> Result<(), Error> {
+        match &mut self.working {
+            // SAFETY: only the stream uses the memory.
+            Some(working) => unsafe { after(&self.stream, &self.done, working, used) },
+            None => self.done.record(&self.stream),
+        }
+    }
+
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
     /// Waits for the operation that has begun.
-    fn wait(&self, begun: Result<(), Error>) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// The one of its beginning; [`Error::Device`]. Only the filling of the working memory is in flight when this returns.
+    pub fn wait(&self, begun: Result<(), Error>) -> Result<(), Error> {
         // Without the event, what has been enqueued is waited for.
         if begun.is_ok() { self.done.synchronize() } else { self.stream.synchronize().and(begun) }
     }
@@ -221,14 +288,15 @@ impl<T: Real> TriangularSolver<T> {
         let on_device = room(on_device, device, order * cols)?;
         let working = working(kept, device, order, cols)?;
         let take = Take::ready(take, device, cols)?;
-        let there = rhs.slice_on(stream)?;
-        let work = (on_device[0].slice(0..order * cols), order);
+        let given = rhs.slice_on(stream)?;
+        let both = there(on_device, order * cols);
+        let work = (both[0], order);
         // SAFETY: the caller guarantees L, the inverses, the right-hand sides and the status; only the stream uses the rest.
         unsafe {
-            take.begin(stream, there, work, shape, (0..cols).map(|column| Some((column, T::ONE))))?;
+            take.begin(stream, given, work, shape, (0..cols).map(|column| Some((column, T::ONE))))?;
             let (solution, used) =
-                enqueue((kernels, library, stream), triangle, what, (on_device, working), cols)?;
-            take.give_back(stream, (solution, order), there, shape, status)?;
+                enqueue((kernels, library, stream), triangle, what, (both, working), cols)?;
+            take.give_back(stream, (solution, order), given, shape, status)?;
             after(stream, done, working, used)
         }
     }
@@ -241,6 +309,11 @@ impl<T: Real> TriangularSolver<T> {
         self.wait(begun)?;
         self.take.as_mut().map_or(Ok(()), |take| refused(take.found(rhs.shape())))
     }
+}
+
+/// The first scalars of both memories.
+fn there<T: Real>(on_device: &[DeviceBuffer<T>; 2], len: usize) -> [DeviceSlice<'_, T>; 2] {
+    on_device.each_ref().map(|buffer| buffer.slice(0..len))
 }
 
 /// Returns the error for right-hand sides with these data, if they are not finite.
@@ -267,7 +340,7 @@ unsafe fn after(stream: &Stream, done: &Event, working: &mut Working, used: usiz
     Ok(())
 }
 
-/// Enqueues the operation for right-hand sides (n × count) in the first of these buffers. Returns the location of the solution,
+/// Enqueues the operation for right-hand sides (n × count) in the first of these memories. Returns the location of the solution,
 /// and how much of the working memory it uses.
 ///
 /// # Safety
@@ -276,11 +349,10 @@ unsafe fn enqueue<'a, T: Real>(
     (kernels, library, stream): (&SolveKernels<T>, Option<&Solver>, &Stream),
     triangle: Triangle<'_, T>,
     what: Work<'_>,
-    (on_device, working): (&'a [DeviceBuffer<T>; 2], &mut Working),
+    ([mut from, mut to], working): ([DeviceSlice<'a, T>; 2], &mut Working),
     count: usize,
 ) -> Result<(DeviceSlice<'a, T>, usize), Error> {
     let Triangle { l, stride, order: n, inverses } = triangle;
-    let [mut from, mut to] = on_device.each_ref().map(|buffer| buffer.slice(0..n * count));
     let (sides, end) = match what {
         Work::Solve(sides) => (sides, n),
         Work::Eliminate(end) => (&[Side::L][..], end),

@@ -74,31 +74,37 @@ impl<T: Real> Queue<T> {
         let shape = v.shape();
         let likely = is_likely_early(shape.0, self.early) && blocks.count() == 1 && shape.0 > 0;
         let mut matrices = matrices.filter(|_| likely);
-        let mut begun = Ok(());
+        let mut begun = None;
         if lent
             && signed.are_as_given(&blocks, shape.1)
-            && let Some(matrices) = matrices.take()
+            && let Some(matrices) = &mut matrices
         {
             let (lent, stride) = v.slice_on(&self.stream)?;
             self.v.expect(blocks);
             // SAFETY: the caller guarantees the matrices and V.
-            begun = unsafe { self.begin_ahead(shape.0, matrices, Place::Lent(lent, stride)) };
+            begun = Some(unsafe { self.begin_ahead(shape.0, matrices, Place::Lent(lent, stride)) });
         }
         // SAFETY: the view's memory exists and is not written while it is borrowed; the caller guarantees the other.
         let copying = unsafe { self.v.begin_device((&self.before, take), v, signed, blocks) };
-        if let Some(matrices) = matrices.filter(|_| copying.is_ok()) {
+        if begun.is_none()
+            && copying.is_ok()
+            && let Some(matrices) = &mut matrices
+        {
             let recorded = self.copied.record(&self.before);
             // SAFETY: the caller guarantees the matrices.
-            begun = recorded.and_then(|()| unsafe { self.begin_ahead(shape.0, matrices, Place::Copied) });
+            begun =
+                Some(recorded.and_then(|()| unsafe { self.begin_ahead(shape.0, matrices, Place::Copied) }));
         }
-        self.before.synchronize().and(copying).and(begun)?;
+        self.before.synchronize().and(copying).and(begun.unwrap_or(Ok(())))?;
         let outline = StagedV::outline_of(take, shape, weights);
         let first = outline.as_ref().ok().and_then(|outline| outline.first_column::<T>(shape.0));
         if first.is_some_and(|first| first < ROW_BLOCK) {
             self.early = self.early.saturating_add(1);
         } else {
             self.early = 0;
-            self.cancel()?;
+            if let Some(Matrices { inverses, .. }) = matrices {
+                self.cancel(inverses)?;
+            }
         }
         outline
     }
@@ -113,24 +119,29 @@ impl<T: Real> Queue<T> {
     unsafe fn begin_ahead(
         &mut self,
         order: usize,
-        matrices: Matrices<'_, T>,
+        Matrices { l, inverses, new }: &mut Matrices<'_, T>,
         place: Place<'_, T>,
     ) -> Result<(), Error> {
         let plan = Plan { rows: order, cols: order, start: 0, panel_cols: PANEL_COLS };
-        let Matrices { l, inverses, new } = matrices;
         let matrices = [l.slice().address(), new.address()];
         // Nothing is lost by a failure: L is not written.
         let written = &mut false;
         // SAFETY: the caller guarantees the matrices.
-        let used = unsafe { self.enqueue_sweeps(&plan, (l, inverses), (true, new), place, written)? };
+        let l = (l.slice(), l.stride());
+        let used = unsafe { self.enqueue_sweeps(&plan, (l, inverses), (*new, true, true), place, written)? };
         self.ahead = Some(Ahead { used, matrices, order });
         Ok(())
     }
 
     /// The doubles of records of the sweep that has been enqueued ahead, if there is one.
-    pub(super) fn take_ahead(&mut self, plan: &Plan, l: &Dense<T>, to: DeviceSlice<'_, T>) -> Option<usize> {
+    pub(super) fn take_ahead(
+        &mut self,
+        plan: &Plan,
+        l: DeviceSlice<'_, T>,
+        to: DeviceSlice<'_, T>,
+    ) -> Option<usize> {
         let ahead = self.ahead.take()?;
-        debug_assert!(ahead.matrices == [l.slice().address(), to.address()], "of another factor");
+        debug_assert!(ahead.matrices == [l.address(), to.address()], "of another factor");
         debug_assert!(
             ahead.order == plan.rows && plan.start == 0 && self.v.blocks.count() == 1,
             "of another V"
@@ -138,15 +149,16 @@ impl<T: Real> Queue<T> {
         Some(ahead.used)
     }
 
-    /// Waits for a sweep that has been enqueued ahead and is not used. L and the inverses are as before.
+    /// Waits for a sweep that has been enqueued ahead and is not used. L is as before; the inverses are to be computed again.
     ///
     /// # Errors
     /// [`Error::Device`].
-    pub fn cancel(&mut self) -> Result<(), Error> {
-        let Some(Ahead { used, .. }) = self.ahead.take() else { return Ok(()) };
-        self.stream.synchronize()?;
-        // SAFETY: the memory belongs to this queue, and nothing is in flight.
-        unsafe { self.filled(used).reset(&self.stream) }
+    pub fn cancel(&mut self, inverses: &mut Inverses) -> Result<(), Error> {
+        if self.ahead.take().is_none() {
+            return Ok(());
+        }
+        inverses.forget();
+        self.stream.synchronize()
     }
 }
 
