@@ -207,7 +207,7 @@ impl<T: Real> Queue<T> {
             match (lasting, self.last_schedule(plan, lasting).leaves_inverses()) {
                 (true, true) => inverses.left_by_sweeps(&self.stream, plan.start)?,
                 (true, false) => {
-                    let to_fill = self.halves.to_fill(used);
+                    let to_fill = self.halves.take_used(used);
                     inverses.remake(&self.stream, (to, l.1), plan.start, to_fill)?;
                 }
                 (false, _) => {
@@ -216,7 +216,7 @@ impl<T: Real> Queue<T> {
                         inverses.left_by_sweeps(&self.stream, plan.start)?;
                         inverses.forget();
                     }
-                    self.halves.to_fill(used).reset(&self.stream)?;
+                    self.halves.take_used(used).reset(&self.stream)?;
                 }
             }
             let to_clear = self.pivots_to_clear(plan);

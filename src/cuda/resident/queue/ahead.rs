@@ -126,8 +126,8 @@ impl<T: Real> Queue<T> {
         let matrices = [l.slice().address(), new.address()];
         // Nothing is lost by a failure: L is not written.
         let written = &mut false;
-        // SAFETY: the caller guarantees the matrices.
         let l = (l.slice(), l.stride());
+        // SAFETY: the caller guarantees the matrices.
         let used = unsafe { self.enqueue_sweeps(&plan, (l, inverses), (*new, true, true), place, written)? };
         self.ahead = Some(Ahead { used, matrices, order });
         Ok(())

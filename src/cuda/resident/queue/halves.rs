@@ -54,7 +54,7 @@ impl Halves {
     }
 
     /// What the last launch has left, which is filled by the caller: of several sweeps, it has used this many doubles of records.
-    pub fn to_fill(&mut self, records: usize) -> Filled<'_> {
+    pub fn take_used(&mut self, records: usize) -> Filled<'_> {
         match self.used.take() {
             Some(used) => self.half(used),
             None => self.part(records),
