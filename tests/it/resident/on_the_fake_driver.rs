@@ -37,7 +37,7 @@ fn without_room_for_a_second_matrix_an_update_works_in_place_and_a_downdate_is_r
 fn growth_has_room_where_two_factors_have() {
     let Some(fake) = fake_cuda::exclusive() else { return };
     let engine = Resident::new(&device().unwrap());
-    let n = 600;
+    let n = 800;
     let problem = Problem::<f64>::feasible(n, 1, Kind::Down, 0.5, 22);
     let mut factor = Cholesky::from_factor_in(&problem.l, engine).unwrap();
     factor.downdate(&problem.v).unwrap();
