@@ -207,7 +207,7 @@ fn rows_in_the_middle_come_and_go() {
         factor.insert(at, &there(&columns)).unwrap();
         order.clone_from(&all);
         check(&factor, &order, "inserted");
-        // A modification right behind it, which waits for the moves.
+        // The rows may still be moving on the device when these begin.
         let v = Mat::from_fn(n + r, 2, |i, j| ((i + j) % 5) as f64 / 16.0);
         factor.update(&there(&v)).unwrap();
         factor.downdate(&there(&v)).unwrap();

@@ -4,6 +4,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `factor` | L, and the state of its engine |
+//! | `begin` | the start of a sweep: where it reads L, and where it writes |
 //! | `staging` | the staging of the V that a caller gives |
 //! | `v` | V on the device, in rank blocks, and its staging |
 //! | `intake` | makes a factor on the device |
@@ -15,8 +16,9 @@
 //! | `own_rows` | the same on the device |
 //! | `resize` | insertion, removal and reordering of rows and columns |
 //! | `border` | computes the border of new rows and columns in device memory |
-//! | `device_border` | a border that has been computed |
+//! | `device_border` | a border that has been computed, and its memory |
 //! | `border_launch` | its kernels, and the functions that launch them |
+//! | `places` | which rows and columns a rearrangement moves, and where |
 //! | `rearrange` | the kernels of rearrangement, and the functions that launch them |
 //! | `products` | products with L, and L times a number |
 //! | `queue` | the device memory of a modification, and the work that it enqueues |

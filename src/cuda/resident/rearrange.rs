@@ -103,8 +103,9 @@ impl<T: Real> Rearranger<T> {
         self.send_places(&Places { rows, order, columns, cols: order, triangle: true })
     }
 
-    /// Enqueues a rearrangement of L that has been [sent](Self::send), whose rows move [in one direction](Direction): rows of the columns before `start`, which stay
-    /// where they are, in place, and copies of the rows and columns from there on (old ones at `from`, new ones to `to`).
+    /// Enqueues a rearrangement of L that has been [sent](Self::send), whose rows move [in one direction](Direction). Columns before
+    /// `start` keep their places, and their rows move in place. Rows and columns from there on are copied, old ones at `from` to new
+    /// ones at `to`.
     ///
     /// # Errors
     /// [`Error::Device`]. Some of the work may be in flight.

@@ -83,7 +83,7 @@ impl<T: Real> ResidentFactor<T> {
     pub(super) fn stage_border(&mut self, v: &ColumnsAsV<'_, T>) -> Result<Outline, Error> {
         let Some(border) = self.border.take() else { return Err(other("there is no border")) };
         let staged = self.stage_later(v, border.shape.rank, |stream, others| {
-            // SAFETY: the memory belongs to columns of V, which nothing else uses, and the stream is waited for.
+            // SAFETY: the memory belongs to columns of V, which nothing else uses before work on this stream is done.
             unsafe { Self::put_below(stream, &border, others, (v.order, v.minus.0)) }
         });
         self.border = Some(border);
