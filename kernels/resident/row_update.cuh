@@ -199,10 +199,10 @@ struct NewColumns {
         }
     }
 
-    // The sixteen columns PART and all after them. `behind`, the correction of those before (`old`), is completed while
-    // these products are in flight.
+    // The sixteen columns PART and all after them. The products for V come last: they are in flight while L is stored,
+    // so that no registers hold a finished product behind the next ones.
     template <int PART>
-    __device__ __forceinline__ void gemm(const OldSixteen& old, const Sixteen& behind) const {
+    __device__ __forceinline__ void gemm() const {
         copy_async_wait<PANEL_COLS / 16 - 1>();
         OldSixteen l;
         rows_of_l.template load_columns<16>(at, column, 16 * PART, INSIDE, l);
@@ -210,26 +210,23 @@ struct NewColumns {
         if (more) rows_of_l.template fetch_columns<16>(at, column + PANEL_COLS, 16 * PART);
         copy_async_commit();
         const double* const m = record + M_AT + PART * M_OF_SIXTEEN;
-        double v_before[4 * V_SIXTEENS][2];
-#pragma unroll
-        for (int s = 0; s < 4 * V_SIXTEENS; ++s) v.operand(s, v_before[s]);
         Sixteen sum = {};
-#pragma unroll
-        for (int t = 0; t < V_EIGHTS; ++t)
-            gemm_fragment(at, v.sum()[t], l, record + P_AT + (V_EIGHTS * PART + t) * FRAGMENT);
         gemm_half_fragment(at, sum[0], l, m);
         gemm_fragment(at, sum[1], l, m + FRAGMENT / 2);
 #pragma unroll
-        for (int step = 0; step < V_SIXTEENS; ++step)
+        for (int step = 0; step < V_SIXTEENS; ++step) {
+            double v_before[4][2];  // in front of these columns of L
+#pragma unroll
+            for (int s = 0; s < 4; ++s) v.operand(4 * step + s, v_before[s]);
 #pragma unroll
             for (int t = 0; t < 2; ++t)
-                gemm_fragment(at, sum[t], v_before + 4 * step,
-                              record + N_AT + (V_SIXTEENS * (2 * PART + t) + step) * FRAGMENT);
-        if constexpr (PART > 0) finish<PART - 1>(old, behind);
-        if constexpr (PART + 1 < PANEL_COLS / 16)
-            gemm<PART + 1>(l, sum);
-        else
-            finish<PART>(l, sum);
+                gemm_fragment(at, sum[t], v_before, record + N_AT + (V_SIXTEENS * (2 * PART + t) + step) * FRAGMENT);
+        }
+#pragma unroll
+        for (int t = 0; t < V_EIGHTS; ++t)
+            gemm_fragment(at, v.sum()[t], l, record + P_AT + (V_EIGHTS * PART + t) * FRAGMENT);
+        finish<PART>(l, sum);
+        if constexpr (PART + 1 < PANEL_COLS / 16) gemm<PART + 1>();
     }
 };
 
@@ -252,13 +249,12 @@ __device__ __forceinline__ void update_l_and_v(const MmaLane& at, const WarpRows
                                                const double* record, long long column, VRows& v, bool more,
                                                const Halfway& halfway) {
     ChangeOfV<T> change(v);
-    const double none[2][4] = {}, no_l[4][2] = {};
     T* const to = rows_of_l.sweep.to + (column + at.q) * rows_of_l.sweep.l_stride + rows_of_l.row;
     // All warps take the same branch: they meet in `halfway`.
     if (rows_of_l.all_inside(at, column))
-        NewColumns<true, T, Halfway>{at, rows_of_l, record, column, change, more, halfway, to}.template gemm<0>(no_l, none);
+        NewColumns<true, T, Halfway>{at, rows_of_l, record, column, change, more, halfway, to}.template gemm<0>();
     else
-        NewColumns<false, T, Halfway>{at, rows_of_l, record, column, change, more, halfway, to}.template gemm<0>(no_l, none);
+        NewColumns<false, T, Halfway>{at, rows_of_l, record, column, change, more, halfway, to}.template gemm<0>();
     change.finish();
 }
 
