@@ -199,8 +199,8 @@ struct NewColumns {
         }
     }
 
-    // The sixteen columns PART and all after them. The products for V come last: they are in flight while L is stored,
-    // so that no registers hold a finished product behind the next ones.
+    // The sixteen columns PART and all after them. The products for V come last and are in flight while L is stored:
+    // then old L and its correction need no registers during the next sixteen columns.
     template <int PART>
     __device__ __forceinline__ void gemm() const {
         copy_async_wait<PANEL_COLS / 16 - 1>();
@@ -215,7 +215,7 @@ struct NewColumns {
         gemm_fragment(at, sum[1], l, m + FRAGMENT / 2);
 #pragma unroll
         for (int step = 0; step < V_SIXTEENS; ++step) {
-            double v_before[4][2];  // in front of these columns of L
+            double v_before[4][2];  // V before it is changed by these columns of L
 #pragma unroll
             for (int s = 0; s < 4; ++s) v.operand(4 * step + s, v_before[s]);
 #pragma unroll
