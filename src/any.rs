@@ -4,7 +4,7 @@ use crate::cpu::Cpu;
 #[cfg(feature = "cuda")]
 use crate::cuda::{Device, Distributed, Hybrid, Resident, Tuning};
 use crate::engine::{Engine, sealed::Sealed};
-use crate::erased::{AnyStorage, Made};
+use crate::erased::AnyStorage;
 use crate::error::Error;
 #[cfg(not(all(feature = "cuda", feature = "opencl")))]
 use crate::error::unavailable;
@@ -12,7 +12,7 @@ use crate::error::unavailable;
 use crate::opencl;
 use crate::operand::Operand;
 use crate::scalar::RealScalar;
-use crate::storage::{Origin, Safeguard};
+use crate::storage::{Made, Origin, Safeguard};
 use core::fmt;
 use core::str::FromStr;
 use faer::{Mat, Par};
@@ -257,7 +257,7 @@ impl<T: RealScalar> Engine<T> for AnyEngine {
     }
 
     #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "the CPU engine makes none"))]
-    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
+    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<AnyStorage<T>>, Error> {
         match &self.chosen {
             Chosen::Cpu(_) => Ok(None),
             #[cfg(feature = "cuda")]

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::factor::verbs::Verbs;
 use crate::operand::Operand;
 use crate::scalar::Scalar;
-use crate::storage::{Origin, Storage};
+use crate::storage::{Made, Origin, Storage};
 use faer::{Mat, Par};
 
 pub(crate) mod sealed {
@@ -31,14 +31,14 @@ pub trait Engine<T: Scalar>: sealed::Sealed {
     #[doc(hidden)]
     fn par(&self) -> Par;
 
-    /// Makes a factor of A or L by the engine's own method, or in the engine's memory. Returns it with the largest entry of
-    /// A's diagonal, or with the largest magnitude in L. Returns `None` if faer's LLᵀ on the host and [`adopt`](Self::adopt)
-    /// are as good. Only the shape of the operand has been checked. (n × n)
+    /// Makes a factor of A or L by the engine's own method, or in the engine's memory. Returns it with the diagonal of A.
+    /// Returns `None` if faer's LLᵀ on the host and [`adopt`](Self::adopt) are as good. Only the shape of the operand has been
+    /// checked. (n × n)
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `a` or `l`; `NotPositiveDefinite`; `Device`.
     #[doc(hidden)]
-    fn make(&self, _what: Origin, _given: &Operand<'_, T>) -> Result<Option<(Self::Factor, f64)>, Error> {
+    fn make(&self, _what: Origin, _given: &Operand<'_, T>) -> Result<Made<Self::Factor>, Error> {
         Ok(None)
     }
 }

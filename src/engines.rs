@@ -6,8 +6,6 @@ use crate::cuda::{Distributed, Hybrid, Resident};
 use crate::engine::{Engine, sealed::Sealed};
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 use crate::erased::AnyStorage;
-#[cfg(feature = "cuda")]
-use crate::erased::Made;
 use crate::error::Error;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 use crate::host::threads::Threads;
@@ -19,7 +17,7 @@ use crate::operand::Operand;
 use crate::scalar::RealScalar;
 use crate::scalar::Scalar;
 #[cfg(feature = "cuda")]
-use crate::storage::Origin;
+use crate::storage::{Made, Origin};
 use faer::{Mat, Par};
 
 impl Sealed for Cpu {}
@@ -51,7 +49,7 @@ impl<T: RealScalar> Engine<T> for Hybrid {
         Threads::Pool.par()
     }
 
-    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
+    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<AnyStorage<T>>, Error> {
         T::hybrid_made(self, what, given)
     }
 }
@@ -87,7 +85,7 @@ impl<T: RealScalar> Engine<T> for Resident {
         Threads::Pool.par()
     }
 
-    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
+    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<AnyStorage<T>>, Error> {
         T::resident_made(self, what, given)
     }
 }
@@ -107,7 +105,7 @@ impl<T: RealScalar> Engine<T> for Distributed {
         Threads::Pool.par()
     }
 
-    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
+    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<AnyStorage<T>>, Error> {
         T::distributed_made(self, what, given)
     }
 }

@@ -13,7 +13,7 @@ use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 #[cfg(feature = "cuda")]
 use crate::storage::Origin;
-use crate::storage::{Direct, Edit, Op, Room, Side, Solved, Staged, Storage, Swept, Target, Traits};
+use crate::storage::{Direct, Edit, Made, Op, Room, Side, Solved, Staged, Storage, Swept, Target, Traits};
 use crate::structure::{BorderThere, Parts, Rearrangement};
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
@@ -24,9 +24,6 @@ use faer::{Mat, MatMut, MatRef};
 /// A storage of any engine.
 pub type AnyStorage<T> = Box<dyn Storage<T>>;
 
-/// A storage that an engine has made, with the largest entry of A's diagonal or the largest magnitude in L.
-pub type Made<T> = Option<(AnyStorage<T>, f64)>;
-
 functions! {
     /// Makes storages of one type, and reads from them.
     Erased {
@@ -34,7 +31,7 @@ functions! {
         #[cfg(feature = "cuda")]
         hybrid(engine: &Hybrid, l: Mat<Self>) -> Result<AnyStorage<Self>, Error> = |engine: &Hybrid, l| engine.factor(l).map(any);
         #[cfg(feature = "cuda")]
-        hybrid_made(engine: &Hybrid, what: Origin, given: &Operand<'_, Self>) -> Result<Made<Self>, Error>
+        hybrid_made(engine: &Hybrid, what: Origin, given: &Operand<'_, Self>) -> Result<Made<AnyStorage<Self>>, Error>
             = |engine: &Hybrid, what, given| engine.made(what, given).map(any_made);
         #[cfg(feature = "opencl")]
         opencl_hybrid(engine: &opencl::Hybrid, l: Mat<Self>) -> Result<AnyStorage<Self>, Error>
@@ -42,12 +39,12 @@ functions! {
         #[cfg(feature = "cuda")]
         resident(engine: &Resident, l: Mat<Self>) -> Result<AnyStorage<Self>, Error> = |engine: &Resident, l| engine.factor(l).map(any);
         #[cfg(feature = "cuda")]
-        resident_made(engine: &Resident, what: Origin, given: &Operand<'_, Self>) -> Result<Made<Self>, Error>
+        resident_made(engine: &Resident, what: Origin, given: &Operand<'_, Self>) -> Result<Made<AnyStorage<Self>>, Error>
             = |engine: &Resident, what, given| engine.made(what, given).map(any_made);
         #[cfg(feature = "cuda")]
         distributed(engine: &Distributed, l: Mat<Self>) -> Result<AnyStorage<Self>, Error> = |engine: &Distributed, l| engine.factor(l).map(any);
         #[cfg(feature = "cuda")]
-        distributed_made(engine: &Distributed, what: Origin, given: &Operand<'_, Self>) -> Result<Made<Self>, Error>
+        distributed_made(engine: &Distributed, what: Origin, given: &Operand<'_, Self>) -> Result<Made<AnyStorage<Self>>, Error>
             = |engine: &Distributed, what, given| engine.made(what, given).map(any_made);
         #[cfg(feature = "cuda")]
         view(storage: &ResidentFactor<Self>) -> Result<DeviceView<'_, Self>, Error> = ResidentFactor::view;
@@ -61,8 +58,8 @@ fn any<T: Element, F: Storage<T>>(storage: F) -> AnyStorage<T> {
 }
 
 #[cfg(feature = "cuda")]
-fn any_made<T: Element, F: Storage<T>>(made: Option<(F, f64)>) -> Made<T> {
-    made.map(|(storage, largest)| (any(storage), largest))
+fn any_made<T: Element, F: Storage<T>>(made: Made<F>) -> Made<AnyStorage<T>> {
+    made.map(|(storage, diagonal)| (any(storage), diagonal))
 }
 
 impl<T: Element> Swept<T> for AnyStorage<T> {
@@ -78,8 +75,8 @@ impl<T: Element> Swept<T> for AnyStorage<T> {
         (**self).pivot(column)
     }
 
-    fn write_pivots(&self, to: &mut [f64]) {
-        (**self).write_pivots(to);
+    fn row_squares(&self) -> Option<[&[f64]; 2]> {
+        (**self).row_squares()
     }
 
     fn row_norm(&self) -> Result<f64, Error> {

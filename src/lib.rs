@@ -162,7 +162,7 @@ pub mod unstable {
     pub use crate::factor::verbs::Verbs;
     pub use crate::operand::RemoteMatrix;
     pub use crate::storage::{
-        Direct, Edit, Op, Origin, Room, Side, Solved, Staged, Storage, Swept, Target, Traits,
+        Direct, Edit, Made, Op, Origin, Room, Side, Solved, Staged, Storage, Swept, Target, Traits,
     };
     pub use crate::structure::{Border, BorderThere, ColumnsAsV, Part, Parts, Rearrangement, Run};
     pub use crate::sweep::outline::Outline;

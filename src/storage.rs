@@ -9,7 +9,7 @@ use crate::structure::{Border, BorderThere, ColumnsAsV, Parts, Rearrangement};
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
-use cholupdate_kernels::number::{Float, Number};
+use cholupdate_kernels::number::Number;
 use core::any::Any;
 use core::fmt;
 use core::ops::Range;
@@ -24,6 +24,9 @@ pub enum Origin {
     /// L.
     Factor,
 }
+
+/// A factor's storage that an engine has made, with the diagonal of A. (n)
+pub type Made<F> = Option<(F, Vec<f64>)>;
 
 /// How a modification that may break down preserves the factor.
 ///
@@ -91,7 +94,8 @@ pub struct Traits {
     /// The columns of a [`sweep`](Swept::sweep) may end before its rows do.
     pub tall: bool,
     /// The kind of device memory ([`RemoteMatrix::memory`](crate::operand::RemoteMatrix::memory)) from which V is read where it
-    /// is; from every other it is first copied to the host.
+    /// is; from every other it is first copied to the host. [`row_squares`](Swept::row_squares) then returns the squares of its
+    /// rows.
     pub memory: Option<&'static str>,
     /// A sweep multiplies the new entries of L by the scale of its outline; otherwise that must be 1.
     pub scales: bool,
@@ -132,9 +136,11 @@ pub trait Swept<T: Element> {
     /// A diagonal entry of L, which is real.
     fn pivot(&self, column: usize) -> T::Part;
 
-    /// Writes the diagonal of L. (n)
-    fn write_pivots(&self, to: &mut [f64]) {
-        to.iter_mut().enumerate().for_each(|(column, to)| *to = self.pivot(column).to_f64());
+    /// The squared norms of the rows of V diag(√|w|), of its columns with a plus and with a minus sign, for the V that was staged
+    /// last, if it was in [`memory`](Traits::memory) that the host does not read. (n, n) Asked for once the sweep has been started,
+    /// for [`error_estimate`](crate::Cholesky::error_estimate), which without them counts V as small.
+    fn row_squares(&self) -> Option<[&[f64]; 2]> {
+        None
     }
 
     /// The largest 2-norm of a row of L.

@@ -2,13 +2,15 @@
 //
 // `take` copies columns, scaled, and collects facts about them:
 //     from    entry (i, j), i < rows, j < cols, at from + j * from_stride + i; read
-//     to      scale[j] times that entry at to + target[j] * to_stride + i, or zero where it is not finite, unless
+//     to      |scale[j]| times that entry at to + target[j] * to_stride + i, or zero where it is not finite, unless
 //             target[j] is negative; written
 //     facts   4 x cols, zeros before the launch; of column j: the bits of the magnitude of its largest entry, as a
 //             double; ~i of the first row i that is not finite; ~i of the first row i that is not zero; and the number
 //             of blocks that have added to these
 //     found   4 x cols, the facts of a column when all blocks have added to them; may be in host memory; written
 //     zeros   4 x cols, the facts of the next launch; zeros are written
+//     squares null, or 2 x rows: for each row the sum of squares of its entries times scale[j], over the columns whose
+//             scale is not negative, and over the others; may be in host memory; written, or added to with `add`
 //
 // `give_back` copies columns, unless one of those taken was not finite or a sweep has broken down:
 //     from    entry (i, j), i < rows, j < cols, at from + j * from_stride + i; read
@@ -16,13 +18,17 @@
 //     facts   4 x cols, as `take` has left them; read
 //     status  null, or the status of a sweep (sweep_args.cuh): nothing is copied unless it is WHOLE; read
 //
-// Column-major. Launch: blocks of 256 threads; y of the grid counts columns, x is any.
+// Column-major. Launch: blocks of 256 threads; y of the grid counts columns, and OF_SQUARES more if squares are wanted;
+// x is any.
 #include "common/layout.cuh"
 #include "common/panel.cuh"
+#include "common/row_squares.cuh"
 
 typedef unsigned long long Fact;
 constexpr int FACTS = 4;                        // of a column
 constexpr int NOT_FINITE = 1, BLOCKS = 3;       // which of them
+constexpr int ROWS_OF_BLOCK = 4 * THREADS;      // as the host divides them
+constexpr int OF_SQUARES = ROWS_OF_BLOCK / ROWS_OF_SQUARES;  // blocks that sum squares for each that copies a column
 constexpr double LARGEST = 1.7976931348623157e308;
 constexpr int WHOLE = 2147483647;               // the status of a sweep in which no column has broken down
 
@@ -40,7 +46,7 @@ __device__ __forceinline__ void take(const T* from, long long from_stride, T* to
                                      const T* scale, const int* target, Fact* facts, Fact* found, Fact* zeros,
                                      long long rows) {
     const int column = blockIdx.y, to_column = target[column];
-    const T factor = scale[column];
+    const T factor = scale[column] < T(0) ? -scale[column] : scale[column];
     from += column * from_stride;
     facts += FACTS * column;
     if (blockIdx.x == 0 && threadIdx.x < FACTS) zeros[FACTS * column + threadIdx.x] = 0;
@@ -73,8 +79,17 @@ __device__ __forceinline__ void take(const T* from, long long from_stride, T* to
 #define TAKE(T, NAME)                                                                                        \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                    \
         take_##NAME(const T* from, long long from_stride, T* to, long long to_stride, const T* scale,        \
-                    const int* target, Fact* facts, Fact* found, Fact* zeros, long long rows) {              \
-        take(from, from_stride, to, to_stride, scale, target, facts, found, zeros, rows);                    \
+                    const int* target, Fact* facts, Fact* found, Fact* zeros, double* squares, int add,      \
+                    long long rows) {                                                                        \
+        __shared__ RowSquares shared;                                                                        \
+        const unsigned cols = squares ? gridDim.y - OF_SQUARES : gridDim.y;                                  \
+        if (blockIdx.y < cols)                                                                               \
+            take(from, from_stride, to, to_stride, scale, target, facts, found, zeros, rows);                \
+        else                                                                                                 \
+            for (long long first = blockIdx.x; first * ROWS_OF_BLOCK < rows; first += gridDim.x)             \
+                row_squares(from, from_stride, scale, false,                                                 \
+                            first * ROWS_OF_BLOCK + (blockIdx.y - cols) * ROWS_OF_SQUARES, rows, cols,       \
+                            squares, squares + rows, add, shared);                                           \
     }
 
 template <class T>
@@ -103,4 +118,4 @@ TAKE(double, f64)
 GIVE_BACK(float, f32)
 GIVE_BACK(double, f64)
 
-EXPORT_LAYOUT(take, THREADS, FACTS, WHOLE)
+EXPORT_LAYOUT(take, THREADS, FACTS, WHOLE, OF_SQUARES)

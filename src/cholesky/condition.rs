@@ -69,12 +69,10 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// a_ii to the error of row i. If a_ii shrinks to a fraction f, earlier errors of row i count 1/f times as much, also where
     /// other rows grow; if it grows, correspondingly less.
     ///
-    /// Infinite for a factor that has been lost ([`Error::Poisoned`]). Where A, L or V was in the memory of a GPU and stayed
-    /// there, the pivots of L stand for the diagonal of A, and the growth of one row can hide a direction in which many rows
-    /// have lost their digits.
+    /// Infinite for a factor that has been lost ([`Error::Poisoned`]).
     ///
     /// # Cost
-    /// None. A modification makes a few passes over V on the host for it.
+    /// None. A modification makes a few passes over V for it, in the memory where V is.
     #[must_use]
     pub fn error_estimate(&self) -> f64 {
         if self.factor.guarded.is_poisoned() {

@@ -201,7 +201,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         let a = a.into();
         square("a", &a)?;
         let factor = match engine.make(Origin::Matrix, &a)? {
-            Some((storage, largest)) => E::Factor::of_matrix(storage, largest, &a),
+            Some((storage, diagonal)) => E::Factor::of_matrix(storage, diagonal),
             None => {
                 let (l, start) = E::Factor::factored(&a, engine.par())?;
                 Factor::new(engine.adopt(l)?, start)
@@ -224,7 +224,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         let l = l.into();
         square("l", &l)?;
         let factor = match engine.make(Origin::Factor, &l)? {
-            Some((storage, largest)) => E::Factor::of_factor(storage, largest)?,
+            Some((storage, diagonal)) => E::Factor::of_factor(storage, diagonal)?,
             None => {
                 let (l, start) = E::Factor::checked(&l, engine.par())?;
                 Factor::new(engine.adopt(l)?, start)
@@ -254,7 +254,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// Two copies of L.
     pub fn to_engine<F: Engine<T>>(&self, engine: F) -> Result<Cholesky<T, F>, Error> {
-        let (l, start) = E::Factor::copied(&self.factor, engine.par())?;
+        let (l, start) = E::Factor::copied(&self.factor)?;
         let factor = Factor::new(engine.adopt(l)?, start);
         Ok(Cholesky { engine, factor })
     }

@@ -100,7 +100,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// Two copies of L.
     pub fn snapshot(&self) -> Result<Snapshot<T>, Error> {
-        let (l, start) = E::Factor::copied(&self.factor, self.par())?;
+        let (l, start) = E::Factor::copied(&self.factor)?;
         let (factor, history) = (Triangle::of(l.as_ref()), Kept::of(start.history));
         Ok(Snapshot(Data { format: Format::THIS, factor, history }))
     }

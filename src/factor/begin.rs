@@ -79,30 +79,22 @@ impl<T: Element, F: Storage<T>> Factor<T, F> {
     }
 
     /// L, for a storage of another engine.
-    pub(super) fn copied(&self, par: Par) -> Result<(Mat<T>, Start), Error> {
+    pub(super) fn copied(&self) -> Result<(Mat<T>, Start), Error> {
         let l = self.to_l()?;
-        let mut history = self.guarded.history().clone();
-        if history.misses_diagonal() {
-            history.take_diagonal(diagonal_of_product(l.as_ref(), par));
-        }
+        let history = self.guarded.history().clone();
         Ok((l, Start { row_norm: self.guarded.row_norm(), history, singular: self.guarded.singular() }))
     }
 
-    /// A factor that an engine has made of A; `largest` is the largest entry of A's diagonal.
-    pub(super) fn of_matrix(storage: F, largest: f64, a: &Operand<'_, T>) -> Self {
-        let history = match a {
-            Operand::Host(a) => History::of_matrix(diagonal_of(*a)),
-            Operand::Remote(_) => History::of_pivots(pivots(&storage), 1.0),
-        };
-        Self::new(storage, Start { row_norm: largest.sqrt(), history, singular: None })
+    /// A factor that an engine has made of an A with this diagonal.
+    pub(super) fn of_matrix(storage: F, diagonal: Vec<f64>) -> Self {
+        let row_norm = largest_of(&diagonal).sqrt();
+        Self::new(storage, Start { row_norm, history: History::of_matrix(diagonal), singular: None })
     }
 
-    /// A factor that an engine has made of L; `largest` is the largest magnitude in L.
-    pub(super) fn of_factor(storage: F, largest: f64) -> Result<Self, Error> {
-        let roughly = bound::<T>(largest * largest * storage.order() as f64);
-        let row_norm = roughly.or_else(|_| bound::<T>(storage.row_norm()?.powi(2)))?;
-        let history = History::of_pivots(pivots(&storage), 0.0);
+    /// A factor that an engine has made of the L of an A with this diagonal.
+    pub(super) fn of_factor(storage: F, diagonal: Vec<f64>) -> Result<Self, Error> {
+        let row_norm = bound::<T>(largest_of(&diagonal))?;
         let singular = pivots(&storage).position(|pivot| pivot == T::Part::ZERO);
-        Ok(Self::new(storage, Start { row_norm, history, singular }))
+        Ok(Self::new(storage, Start { row_norm, history: History::of_factor(diagonal), singular }))
     }
 }

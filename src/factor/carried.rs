@@ -67,7 +67,7 @@ impl<T: Element, F: Storage<T>> Factor<T, F> {
         // A factor that cannot be solved with yet, and sweeps that take no right-hand sides along: they go through one on the host.
         weights.check(self.order(), v.shape())?;
         carried.check(self.order(), v.shape().1, y.as_ref())?;
-        let (l, start) = self.copied(Threads::Pool.par())?;
+        let (l, start) = self.copied()?;
         let mut here = Factor::new(HostFactor::new(Threads::Pool, Safeguard::default(), l), start);
         let mut along = carried.clone();
         here.guarded.modify_scaled(decay, v, weights, Some((y.as_ref(), &mut along)))?;

@@ -31,9 +31,9 @@ macro_rules! with_verbs {
         $then! { $T, $S;
             factored(a: &Operand<'_, $T>, par: Par) -> Result<(Mat<$T>, Start), Error>;
             checked(l: &Operand<'_, $T>, par: Par) -> Result<(Mat<$T>, Start), Error>;
-            copied(factor: &Factor<$T, $S>, par: Par) -> Result<(Mat<$T>, Start), Error>;
-            of_matrix(storage: $S, largest: f64, a: &Operand<'_, $T>) -> Factor<$T, $S>;
-            of_factor(storage: $S, largest: f64) -> Result<Factor<$T, $S>, Error>;
+            copied(factor: &Factor<$T, $S>) -> Result<(Mat<$T>, Start), Error>;
+            of_matrix(storage: $S, diagonal: Vec<f64>) -> Factor<$T, $S>;
+            of_factor(storage: $S, diagonal: Vec<f64>) -> Result<Factor<$T, $S>, Error>;
             modify(factor: &mut Factor<$T, $S>, v: &Operand<'_, $T>, weights: RealWeights<'_, $T>) -> Result<Modification, Error>;
             submit(factor: &mut Factor<$T, $S>, v: &Operand<'_, $T>, weights: RealWeights<'_, $T>) -> Result<(), Error>;
             wait(factor: &mut Factor<$T, $S>) -> Result<Modification, Error>;

@@ -18,7 +18,7 @@ mod scaled;
 
 use crate::element::Element;
 use crate::error::{DeviceErrorKind, Error};
-use crate::history::History;
+use crate::history::{History, VSeen};
 use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::storage::{Op, Room, Safeguard, Side, Staged, Storage, Swept, Target};
@@ -276,7 +276,7 @@ impl<T: Element, F: Swept<T>> Guarded<T, F> {
             self.factor.commit(start);
         }
         self.row_norm = row_norm;
-        self.history.note(|to| self.factor.write_pivots(to));
+        self.history.note();
         if self.singular.is_some() {
             self.singular = (0..self.order()).find(|&j| self.factor.pivot(j) == T::Part::ZERO);
         }
@@ -286,7 +286,7 @@ impl<T: Element, F: Swept<T>> Guarded<T, F> {
     /// Records that the expected modification has been made by other means, and the new bound on the rows of L.
     pub fn note(&mut self, row_norm: f64) {
         self.row_norm = row_norm;
-        self.history.note(|to| self.factor.write_pivots(to));
+        self.history.note();
     }
 
     /// Records that a submitted modification has been made, with this report.
@@ -298,9 +298,11 @@ impl<T: Element, F: Swept<T>> Guarded<T, F> {
     #[inline(always)]
     fn expect(&mut self, source: Source<'_, T>, outline: &Outline) {
         let Source::V(v, weights) = source else { return self.history.expect_none() };
-        let seen = v.host().map(|v| (v, weights));
-        let added = if outline.minus > 0 { outline.row_norm * outline.row_norm } else { 0.0 };
-        self.history.expect(seen, outline.rank(), added, |to| self.factor.write_pivots(to));
+        let seen = match v.host() {
+            Some(v) => Some(VSeen::Columns(v, weights)),
+            None => self.factor.row_squares().map(VSeen::Squares),
+        };
+        self.history.expect(seen, outline.rank());
     }
 
     /// Waits for the modification in flight.

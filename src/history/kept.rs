@@ -1,6 +1,6 @@
 //! A history as plain data.
 
-use super::{History, Known, Rows};
+use super::{History, Rows};
 use crate::check::extent;
 use crate::error::Error;
 use crate::snapshot::{Sequence, read_sequence};
@@ -31,13 +31,8 @@ impl Kept {
     /// Of a history whose errors are estimated from the diagonal of A.
     pub fn of(mut history: History) -> Self {
         history.record();
-        let (diagonal, errors) = match &mut history.known {
-            Known::Diagonal(rows) => rows.take(),
-            Known::Nothing | Known::Pivots(_) => {
-                debug_assert!(false, "the history of a copied factor has the diagonal of A");
-                Default::default()
-            }
-        };
+        debug_assert!(history.rows.is_some(), "the history of a copied factor has the diagonal of A");
+        let (diagonal, errors) = history.rows.map(Rows::into_parts).unwrap_or_default();
         // Without infinities, which not every format has.
         let errors = errors.into_iter().map(|error| error.min(f64::MAX)).collect();
         Self { modifications: history.modifications, diagonal, errors }
@@ -62,6 +57,6 @@ impl Kept {
 
     pub fn to_history(&self) -> History {
         let rows = Rows::with_errors(self.diagonal.clone(), self.errors.clone());
-        History { modifications: self.modifications, known: Known::Diagonal(rows), ..History::default() }
+        History { modifications: self.modifications, rows: Some(rows), ..History::default() }
     }
 }

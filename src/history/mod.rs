@@ -12,7 +12,6 @@
 
 #[cfg(feature = "serde")]
 mod kept;
-mod pivots;
 mod rows;
 
 use crate::sweep::weights::Weights;
@@ -22,30 +21,27 @@ use core::ops::Range;
 use faer::MatRef;
 #[cfg(feature = "serde")]
 pub(crate) use kept::Kept;
-use pivots::Pivots;
 use rows::Rows;
 
 /// The history of a factor since it was computed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
     pub modifications: usize,
-    known: Known,
+    /// What the errors are estimated from, if they are.
+    rows: Option<Rows>,
     /// Error units of a modification in flight. It is recorded when the modification has succeeded.
     expected: Option<f64>,
     /// Those of a modification that has succeeded and is not in the estimates yet: they follow while the next one is in flight.
     unrecorded: Option<f64>,
 }
 
-/// From what the errors of rows are estimated.
-#[derive(Clone, Debug, Default)]
-enum Known {
-    /// They are not estimated.
-    #[default]
-    Nothing,
-    /// From the diagonal of A: the host has read every V.
-    Diagonal(Rows),
-    /// From the pivots of L.
-    Pivots(Pivots),
+/// What the host sees of the V of a modification.
+#[derive(Clone, Copy)]
+pub(crate) enum VSeen<'a, T: Number> {
+    /// V and w, which are finite. (n × k, k)
+    Columns(MatRef<'a, T>, Weights<'a, T::Part>),
+    /// The squared norms of the rows of V diag(√|w|), of its columns with a plus and with a minus sign. (n, n)
+    Squares([&'a [f64]; 2]),
 }
 
 /// Error of a modification of that rank, in units of u.
@@ -56,51 +52,37 @@ fn unit(rank: usize) -> f64 {
 impl History {
     /// Of an exact factor of an A with this diagonal.
     pub fn of_factor(diagonal: Vec<f64>) -> Self {
-        Self { known: Known::Diagonal(Rows::new(diagonal, 0.0)), ..Self::default() }
+        Self { rows: Some(Rows::new(diagonal, 0.0)), ..Self::default() }
     }
 
     /// Of a factor that has been computed from an A with this diagonal.
     pub fn of_matrix(diagonal: Vec<f64>) -> Self {
-        Self { known: Known::Diagonal(Rows::new(diagonal, 1.0)), ..Self::default() }
-    }
-
-    /// Of a factor with these pivots, whose rows have errors of this many units. The host has not read A; its diagonal is not
-    /// smaller than the squares of the pivots.
-    pub fn of_pivots<R: Float>(pivots: impl Iterator<Item = R>, error: f64) -> Self {
-        let squares = pivots.map(|pivot| pivot.to_f64() * pivot.to_f64()).collect();
-        let errors = Pivots::of_rows(&mut Rows::new(squares, error));
-        Self { known: Known::Pivots(errors), ..Self::default() }
+        Self { rows: Some(Rows::new(diagonal, 1.0)), ..Self::default() }
     }
 
     /// Records in the estimates the modification that they lack.
     #[inline]
     fn record(&mut self) {
         let Some(unit) = self.unrecorded.take() else { return };
-        match &mut self.known {
-            Known::Nothing => {}
-            Known::Diagonal(rows) => rows.note(unit),
-            Known::Pivots(errors) => errors.note(unit),
+        if let Some(rows) = &mut self.rows {
+            rows.note(unit);
         }
     }
 
     /// The estimate in units of u; 0 before the first modification.
     pub fn error(&self) -> f64 {
-        match (&self.known, self.unrecorded) {
+        match (&self.rows, self.unrecorded) {
             _ if self.modifications == 0 => 0.0,
-            (Known::Nothing, _) => self.modifications as f64,
-            (Known::Diagonal(rows), None) => rows.largest_error(),
-            (Known::Diagonal(rows), Some(unit)) => rows.largest_error_after(unit),
-            (Known::Pivots(errors), None) => errors.errors().fold(0.0, f64::max),
-            (Known::Pivots(errors), Some(unit)) => errors.errors_after(unit).fold(0.0, f64::max),
+            (None, _) => self.modifications as f64,
+            (Some(rows), None) => rows.largest_error(),
+            (Some(rows), Some(unit)) => rows.largest_error_after(unit),
         }
     }
 
     /// Reserves room for `capacity` rows.
     pub fn reserve(&mut self, capacity: usize) {
-        match &mut self.known {
-            Known::Nothing => {}
-            Known::Diagonal(rows) => rows.reserve(capacity),
-            Known::Pivots(errors) => errors.reserve(capacity),
+        if let Some(rows) = &mut self.rows {
+            rows.reserve(capacity);
         }
     }
 
@@ -109,53 +91,38 @@ impl History {
         self.expected = None;
     }
 
-    /// Records that a modification of this rank by V (n × k) is in flight. `seen` are V and w if the host reads them; they are
-    /// finite. `added` is an upper bound of the squared norms of rows of the columns with a plus sign, if there are columns
-    /// with a minus sign. `pivots` writes those of L.
+    /// Records that a modification of this rank is in flight. One of a V that the host knows nothing of counts as small.
     #[inline]
-    pub fn expect<T: Number>(
-        &mut self,
-        seen: Option<(MatRef<'_, T>, Weights<'_, T::Part>)>,
-        rank: usize,
-        added: f64,
-        pivots: impl FnOnce(&mut [f64]),
-    ) {
+    pub fn expect<T: Number>(&mut self, v: Option<VSeen<'_, T>>, rank: usize) {
         self.record();
         self.expected = Some(unit(rank));
-        match (&mut self.known, seen) {
-            (Known::Diagonal(rows), Some((v, weights))) => rows.expect(v, weights),
-            (Known::Diagonal(rows), None) => {
-                let mut errors = Pivots::of_rows(rows);
-                errors.expect(pivots, added);
-                self.known = Known::Pivots(errors);
-            }
-            (Known::Pivots(errors), _) => errors.expect(pivots, added),
-            (Known::Nothing, _) => {}
+        let Some(rows) = &mut self.rows else { return };
+        match v {
+            Some(VSeen::Columns(v, weights)) => rows.expect(v, weights),
+            Some(VSeen::Squares(of_sign)) => rows.expect_squares(of_sign),
+            None => rows.expect_nothing(),
         }
     }
 
-    /// Records that the expected modification has succeeded. `pivots` writes those of the new L.
+    /// Records that the expected modification has succeeded.
     #[inline]
-    pub fn note(&mut self, pivots: impl FnOnce(&mut [f64])) {
+    pub fn note(&mut self) {
         let Some(unit) = self.expected.take() else { return };
         self.modifications = self.modifications.saturating_add(1);
-        if let Known::Pivots(errors) = &mut self.known {
-            errors.has_come_to(pivots);
-        }
         self.unrecorded = Some(unit);
     }
 
     /// Whether modifications are recorded from V alone.
     #[inline]
     pub fn reads_v(&self) -> bool {
-        matches!(self.known, Known::Diagonal(_))
+        self.rows.is_some()
     }
 
     /// Records a modification by V (n × k) that has been made. V and w are finite.
     #[inline(always)]
     pub fn made<T: Number>(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) {
         self.record();
-        let Known::Diagonal(rows) = &mut self.known else { return };
+        let Some(rows) = &mut self.rows else { return };
         self.modifications = self.modifications.saturating_add(1);
         match v.ncols() {
             1 => rows.add(v.col(0), weights.of(0).to_f64()),
@@ -169,10 +136,8 @@ impl History {
     /// Records A ← δ A, after a modification that has been recorded.
     pub fn scaled(&mut self, decay: f64) {
         self.record();
-        match &mut self.known {
-            Known::Nothing => {}
-            Known::Diagonal(rows) => rows.scale(decay),
-            Known::Pivots(errors) => errors.scale(decay),
+        if let Some(rows) = &mut self.rows {
+            rows.scale(decay);
         }
     }
 
@@ -181,10 +146,8 @@ impl History {
         self.record();
         self.modifications = self.modifications.saturating_add(1);
         let unit = unit(diagonal.len());
-        match &mut self.known {
-            Known::Nothing => {}
-            Known::Diagonal(rows) => rows.came(unit, at..at + replaced, diagonal),
-            Known::Pivots(errors) => errors.came(unit, at..at + replaced, diagonal),
+        if let Some(rows) = &mut self.rows {
+            rows.came(unit, at..at + replaced, diagonal);
         }
     }
 
@@ -193,10 +156,8 @@ impl History {
         self.record();
         self.modifications = self.modifications.saturating_add(1);
         let unit = unit(removed.len());
-        match &mut self.known {
-            Known::Nothing => {}
-            Known::Diagonal(rows) => rows.went(unit, removed),
-            Known::Pivots(errors) => errors.went(unit, removed),
+        if let Some(rows) = &mut self.rows {
+            rows.went(unit, removed);
         }
     }
 
@@ -204,23 +165,8 @@ impl History {
     pub fn shifted(&mut self, from: usize, to: usize) {
         self.record();
         self.modifications = self.modifications.saturating_add(1);
-        match &mut self.known {
-            Known::Nothing => {}
-            Known::Diagonal(rows) => rows.shifted(from, to),
-            Known::Pivots(errors) => errors.shifted(from, to),
-        }
-    }
-
-    /// Whether the diagonal of A would improve the estimate.
-    pub fn misses_diagonal(&self) -> bool {
-        matches!(self.known, Known::Pivots(_))
-    }
-
-    /// Sets the diagonal of A.
-    pub fn take_diagonal(&mut self, diagonal: Vec<f64>) {
-        self.record();
-        if let Known::Pivots(errors) = &self.known {
-            self.known = Known::Diagonal(Rows::with_errors(diagonal, errors.errors().collect()));
+        if let Some(rows) = &mut self.rows {
+            rows.shifted(from, to);
         }
     }
 }

@@ -4,7 +4,6 @@ use super::{remove, replace, shift};
 use crate::host::squares::{add_squares, largest_of};
 use crate::sweep::weights::Weights;
 use cholupdate_kernels::number::{Float, Number};
-use core::mem;
 use core::ops::Range;
 use faer::{ColRef, MatRef};
 
@@ -43,9 +42,10 @@ impl Rows {
             .fold(0.0, f64::max)
     }
 
-    /// Moves out the diagonal and the errors.
-    pub fn take(&mut self) -> (Vec<f64>, Vec<f64>) {
-        (mem::take(&mut self.squares), mem::take(&mut self.errors))
+    /// The diagonal and the errors.
+    #[cfg(feature = "serde")]
+    pub fn into_parts(self) -> (Vec<f64>, Vec<f64>) {
+        (self.squares, self.errors)
     }
 
     pub fn reserve(&mut self, capacity: usize) {
@@ -56,13 +56,24 @@ impl Rows {
 
     #[inline]
     pub fn expect<T: Number>(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) {
-        self.plus.fill(0.0);
-        self.minus.fill(0.0);
+        self.expect_nothing();
         for (r, column) in v.col_iter().enumerate() {
             let weight = weights.of(r).to_f64();
             let sums = if weight > 0.0 { &mut self.plus } else { &mut self.minus };
             add_squares(sums, column, weight.abs());
         }
+    }
+
+    /// The same for a V of zeros.
+    pub fn expect_nothing(&mut self) {
+        self.plus.fill(0.0);
+        self.minus.fill(0.0);
+    }
+
+    /// The same from the squared norms of rows of its columns of each sign.
+    pub fn expect_squares(&mut self, [plus, minus]: [&[f64]; 2]) {
+        self.plus.copy_from_slice(plus);
+        self.minus.copy_from_slice(minus);
     }
 
     #[inline]

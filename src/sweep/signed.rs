@@ -22,7 +22,7 @@ pub(crate) struct Signed<R> {
     sources: Vec<(usize, R)>,
     plus: usize,
     seen: Vec<Seen<R>>,
-    /// For each column of V: its place in the rank blocks, and the factor.
+    /// For each column of V: its place in the rank blocks, and the scale with the sign of its weight.
     #[cfg(feature = "cuda")]
     places: Vec<Option<(usize, R)>>,
 }
@@ -190,13 +190,14 @@ impl<R: Float> Signed<R> {
         RankBlocks::new(width, plus, minus)
     }
 
-    /// For each column of V: its place in the blocks and the factor √|w|; `None` if w is 0.
+    /// For each column of V: its place in the blocks and the scale √|w|, with the sign of w; `None` if w is 0.
     #[cfg(feature = "cuda")]
     pub fn places(&mut self, blocks: &RankBlocks, columns: usize) -> &[Option<(usize, R)>] {
         self.places.clear();
         self.places.resize(columns, None);
         for (at, &(r, scale)) in self.sources.iter().enumerate() {
-            self.places[r] = Some((blocks.place_of(at), scale));
+            let signed = if at < self.plus { scale } else { -scale };
+            self.places[r] = Some((blocks.place_of(at), signed));
         }
         &self.places
     }

@@ -216,6 +216,11 @@ impl<T: Real> Swept<T> for DistributedFactor<T> {
         self.diagonal[column]
     }
 
+    fn row_squares(&self) -> Option<[&[f64]; 2]> {
+        let queue = self.queue.as_ref()?;
+        queue.queues[queue.home].v.row_squares()
+    }
+
     fn row_norm(&self) -> Result<f64, Error> {
         // Of each row: the norms of its pieces, by one another's.
         let mut norms = vec![0.0_f64; self.order];

@@ -11,9 +11,11 @@ use crate::cuda::resident::sizes::ROW_BLOCK;
 use crate::cuda::resident::{Resident, ResidentFactor};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
+use crate::host::squares::diagonal_of_product;
+use crate::host::threads::Threads;
 use crate::operand::Operand;
 use crate::real::Real;
-use crate::storage::{Origin, Swept};
+use crate::storage::{Made, Origin, Swept};
 
 /// Orders from which on a copy in host memory is avoided.
 const WORTH_SENDING: usize = 2048;
@@ -27,22 +29,22 @@ impl Distributed {
         &self,
         what: Origin,
         given: &Operand<'_, T>,
-    ) -> Result<Option<(DistributedFactor<T>, f64)>, Error> {
+    ) -> Result<Made<DistributedFactor<T>>, Error> {
         match what {
             Origin::Matrix => self.factorize(given),
             Origin::Factor => self.adopt(given),
         }
     }
 
-    fn factorize<T: Real>(&self, a: &Operand<'_, T>) -> Result<Option<(DistributedFactor<T>, f64)>, Error> {
+    fn factorize<T: Real>(&self, a: &Operand<'_, T>) -> Result<Made<DistributedFactor<T>>, Error> {
         let home = match on_device(a) {
             Some(a) => a.is_on_one_of(&self.devices, "a")?,
             None => 0,
         };
-        let Some((l, largest)) = Resident::new(&self.devices[home]).made(Origin::Matrix, a)? else {
+        let Some((l, diagonal)) = Resident::new(&self.devices[home]).made(Origin::Matrix, a)? else {
             return Ok(None);
         };
-        Ok(Some((self.spread(home, &l)?, largest)))
+        Ok(Some((self.spread(home, &l)?, diagonal)))
     }
 
     /// Copies the rows of L from one device to all of them.
@@ -76,15 +78,15 @@ impl Distributed {
         Ok(factor)
     }
 
-    fn adopt<T: Real>(&self, l: &Operand<'_, T>) -> Result<Option<(DistributedFactor<T>, f64)>, Error> {
+    fn adopt<T: Real>(&self, l: &Operand<'_, T>) -> Result<Made<DistributedFactor<T>>, Error> {
         let Operand::Host(l) = *l else { return Ok(None) };
         let is_positive = || l.diagonal().column_vector().iter().all(|pivot| *pivot >= T::ZERO);
         if l.nrows() < WORTH_SENDING || !is_positive() {
             return Ok(None);
         }
-        let largest = finite_lower("l", l)?;
+        finite_lower("l", l)?;
         let mut factor = DistributedFactor::new(&self.devices, self.together, l.nrows())?;
         factor.write(l)?;
-        Ok(Some((factor, largest.to_f64())))
+        Ok(Some((factor, diagonal_of_product(l, Threads::Pool.par()))))
     }
 }

@@ -17,6 +17,7 @@ use super::device::Device;
 use super::factorize;
 use crate::error::Error;
 use crate::factorize::check;
+use crate::history::diagonal_of;
 use crate::host::blocked;
 use crate::host::layout::lower;
 use crate::host::threads::Threads;
@@ -26,7 +27,7 @@ use crate::hybrid::pipe::device_bytes;
 pub use crate::hybrid::tuning::Tuning;
 use crate::operand::Operand;
 use crate::real::Real;
-use crate::storage::{Origin, Safeguard};
+use crate::storage::{Made, Origin, Safeguard};
 use faer::Mat;
 
 /// The hybrid engine, after Walder's gpucholmod. L is in host memory and may be larger than the memory of the GPU. The CPU
@@ -116,19 +117,19 @@ impl Hybrid {
         &self,
         what: Origin,
         given: &Operand<'_, T>,
-    ) -> Result<Option<(HybridFactor<T>, f64)>, Error> {
+    ) -> Result<Made<HybridFactor<T>>, Error> {
         // A copy of a matrix on a device is left to the caller, which keeps its diagonal.
         let Operand::Host(a) = given else { return Ok(None) };
         if what == Origin::Factor || a.nrows() < factorize::WORTH_STARTING {
             return Ok(None);
         }
-        let largest = check(*a)?;
+        check(*a)?;
         let mut l = lower(*a);
         match factorize::where_it_pays(&self.device, l.as_ref())? {
             Some(factored) => factored.fetch(l.as_mut())?,
             None => blocked::factorize(l.as_mut(), Threads::Pool.par())?,
         }
-        Ok(Some((self.factor(l)?, largest)))
+        Ok(Some((self.factor(l)?, diagonal_of(*a))))
     }
 
     /// A factor from L. (n × n)

@@ -7,7 +7,7 @@ use super::queue::{Queue, When};
 use super::rearrange::Rearranger;
 use super::sizes::ROW_BLOCK;
 use super::take::Take;
-use super::triangle::DerivedMatrix;
+use super::triangle::{DerivedMatrix, diagonal_of_product};
 use super::triangular_solver::TriangularSolver;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
@@ -16,7 +16,7 @@ use crate::cuda::memory::DeviceBuffer;
 use crate::cuda::operands::MEMORY;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::host::squares::row_norm;
+use crate::host::squares::largest_of;
 use crate::operand::{Operand, OperandMut};
 use crate::real::Real;
 use crate::report::Modification;
@@ -148,14 +148,16 @@ impl<T: Real> Swept<T> for ResidentFactor<T> {
         self.diagonal[column]
     }
 
-    fn write_pivots(&self, to: &mut [f64]) {
-        to.iter_mut().zip(&self.diagonal).for_each(|(to, pivot)| *to = pivot.to_f64());
+    fn row_squares(&self) -> Option<[&[f64]; 2]> {
+        self.queue.as_ref()?.v.row_squares()
     }
 
     fn row_norm(&self) -> Result<f64, Error> {
-        let mut l = Mat::zeros(self.l.order(), self.l.order());
-        self.read(l.as_mut())?;
-        Ok(row_norm(l.as_ref()))
+        self.quiet()?;
+        // SAFETY: what has written L has been waited for, and what writes it borrows the factor exclusively.
+        let squares =
+            unsafe { diagonal_of_product(&self.device, (self.l.slice(), self.l.stride()), self.l.order())? };
+        Ok(largest_of(&squares).sqrt())
     }
 
     fn reserve(&mut self, room: Room) -> Result<(), Error> {

@@ -1,16 +1,18 @@
 //! Makes a factor on the device from a matrix that is already there, or that is copied there at the link's rate. It is checked
-//! and factored there, and only status and the diagonal are copied back.
+//! and factored there, and only status and the diagonals of A and L are copied back.
 
 use super::factor::ResidentFactor;
-use super::triangle::{Found, TakeLower, To};
+use super::triangle::{TakeLower, To, diagonal_of_product};
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::factorize::{By, Means};
 use crate::cuda::operands::on_device;
 use crate::cuda::stream::Stream;
 use crate::error::{DeviceErrorKind, Error};
+use crate::host::squares::largest_of;
 use crate::operand::Operand;
 use crate::real::Real;
+use crate::storage::Made;
 
 /// Orders from which on a matrix in host memory is factored on the device. For smaller ones, page-locking memory and starting
 /// cuSOLVER take longer than faer.
@@ -45,7 +47,7 @@ impl<'a, T: Real> Intake<'a, T> {
     ///
     /// # Errors
     /// `NonFinite`; [`Error::Device`].
-    fn copy_and_check(&self, stream: &Stream, as_factor: bool) -> Result<(Dense<T>, Found), Error> {
+    fn copy_and_check(&self, stream: &Stream, as_factor: bool) -> Result<Dense<T>, Error> {
         let order = self.order();
         let l = Dense::aligned(self.device, order, order)?;
         let take = TakeLower::load::<T>(self.device)?;
@@ -59,18 +61,18 @@ impl<'a, T: Real> Intake<'a, T> {
         };
         // SAFETY: the source has been waited for, or is borrowed and comes first on the stream; the destination belongs to this
         // call.
-        let found = unsafe { take.copy_and_check(stream, from, To { columns: to, as_factor }, order)? };
-        match found.not_finite {
+        let not_finite = unsafe { take.copy_and_check(stream, from, To { columns: to, as_factor }, order)? };
+        match not_finite {
             Some((row, column)) => Err(Error::NonFinite { argument: self.argument, row, column }),
-            None => Ok((l, found)),
+            None => Ok(l),
         }
     }
 
-    /// Returns the factor of A, and the largest entry of the diagonal of A.
+    /// Returns the factor of A, and the diagonal of A.
     ///
     /// # Errors
     /// `NonFinite`, `Overflow` or `NotPositiveDefinite`; [`Error::Device`].
-    pub fn factorize(&self) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
+    pub fn factorize(&self) -> Result<Made<ResidentFactor<T>>, Error> {
         let mut last = None;
         for by in self.means() {
             let outcome = self.factorize_by(by);
@@ -100,28 +102,31 @@ impl<'a, T: Real> Intake<'a, T> {
         library.into_iter().chain(own)
     }
 
-    fn factorize_by(&self, by: By) -> Result<(ResidentFactor<T>, f64), Error> {
+    fn factorize_by(&self, by: By) -> Result<(ResidentFactor<T>, Vec<f64>), Error> {
         let means = Means::new(self.device, by)?;
-        let (l, found) = self.copy_and_check(means.stream(), false)?;
-        if found.largest_diagonal > T::LARGE_SQUARE.to_f64() {
+        let l = self.copy_and_check(means.stream(), false)?;
+        let of_a: Vec<_> = l.diagonal(means.stream())?.into_iter().map(T::to_f64).collect();
+        if largest_of(&of_a) > T::LARGE_SQUARE.to_f64() {
             return Err(Error::Overflow { argument: self.argument });
         }
         means.factorize(&l)?;
         let diagonal = l.diagonal(means.stream())?;
-        Ok((ResidentFactor::new(self.device, l, diagonal)?, found.largest_diagonal))
+        Ok((ResidentFactor::new(self.device, l, diagonal)?, of_a))
     }
 
-    /// Returns L with positive diagonal, and the magnitude of its largest entry.
+    /// Returns L with positive diagonal, and the diagonal of L Lᵀ.
     ///
     /// # Errors
     /// `NonFinite`; [`Error::Device`].
-    pub fn adopt(&self) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
+    pub fn adopt(&self) -> Result<Made<ResidentFactor<T>>, Error> {
         if on_device(self.from).is_none() {
             return Ok(None);
         }
         let stream = Stream::new(self.device)?;
-        let (l, found) = self.copy_and_check(&stream, true)?;
+        let l = self.copy_and_check(&stream, true)?;
+        // SAFETY: L belongs to this call, and what has written it has been waited for.
+        let of_a = unsafe { diagonal_of_product(self.device, (l.slice(), l.stride()), l.order())? };
         let diagonal = l.diagonal(&stream)?;
-        Ok(Some((ResidentFactor::new(self.device, l, diagonal)?, found.largest)))
+        Ok(Some((ResidentFactor::new(self.device, l, diagonal)?, of_a)))
     }
 }

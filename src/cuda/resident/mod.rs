@@ -1,5 +1,5 @@
-//! The resident engine: the factor is in the memory of the GPU, and only V, right-hand sides, pivots and a status word cross
-//! the link.
+//! The resident engine: the factor is in the memory of the GPU, and only V or the squares of its rows, right-hand sides, pivots and a
+//! status word cross the link.
 //!
 //! | file | holds |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | `staging` | the staging of the V that a caller gives |
 //! | `v` | V on the device, in rank blocks, and its staging |
 //! | `intake` | makes a factor on the device |
-//! | `triangle` | the kernels that copy lower triangles to and from the engine's memory |
+//! | `triangle` | the kernels that copy lower triangles to and from the engine's memory, and of L Lᵀ and its diagonal |
 //! | `take` | copies columns that are already on the device to and from the engine's memory |
 //! | `inverses` | the inverses of the diagonal blocks of L |
 //! | `sizes` | the parts into which L is divided |
@@ -70,12 +70,12 @@ use super::stream::Stream;
 use crate::error::Error;
 use crate::operand::Operand;
 use crate::real::Real;
-use crate::storage::Origin;
+use crate::storage::{Made, Origin};
 use faer::Mat;
 
 /// The resident engine: L stays in the memory of the GPU between calls.
 ///
-/// A modification sends V and receives n pivots and a status word; [`solve`](crate::Cholesky::solve) sends and receives
+/// A modification sends V, or receives 2n sums of squares of a V that is there already, and receives n pivots and a status word; [`solve`](crate::Cholesky::solve) sends and receives
 /// right-hand sides; [`log_det`](crate::Cholesky::log_det) transfers nothing. V and right-hand sides that are already on the
 /// device are used there. L needs n² entries of device memory, and as many again from the first modification on, which writes
 /// the new factor there. A factor too large for that is updated in place, more slowly for a single sweep, and cannot be
@@ -132,7 +132,7 @@ impl Resident {
         &self,
         what: Origin,
         given: &Operand<'_, T>,
-    ) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
+    ) -> Result<Made<ResidentFactor<T>>, Error> {
         match what {
             Origin::Matrix => Intake::new(&self.device, given, "a").map_or(Ok(None), |a| a.factorize()),
             Origin::Factor => Intake::new(&self.device, given, "l").map_or(Ok(None), |l| l.adopt()),

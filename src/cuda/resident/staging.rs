@@ -67,11 +67,10 @@ impl<T: Real> ResidentFactor<T> {
                 }
                 _ => None,
             };
-            let lent = when == When::WhileLent;
             // SAFETY: earlier work is on the queue's stream, or comes before it. Before the next sweep nothing writes L or uses the
             // shadow or the inverses: the failure contract withdraws a staged V that is not swept, which waits for the sweep and
             // forgets the inverses. A lent V is not written before the sweep has been waited for, or withdrawn.
-            return unsafe { queue.stage_device(take, (v, weights), signed, blocks, (matrices, lent)) };
+            return unsafe { queue.stage_device(take, (v, weights), signed, blocks, (matrices, when)) };
         }
         let v = v.on_host()?;
         if nothing {

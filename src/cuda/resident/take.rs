@@ -8,7 +8,7 @@ use crate::cuda::ptx::TAKE;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::real::Real;
-use core::ffi::c_longlong;
+use core::ffi::{c_int, c_longlong};
 use core::mem;
 
 /// Data about a column.
@@ -26,7 +26,7 @@ pub(in crate::cuda) struct Take<T> {
     give_back: Function,
     scale: (Pinned<T>, DeviceBuffer<T>),
     place: (Pinned<i32>, DeviceBuffer<i32>),
-    /// Columns whose factors and places are on the device, and those that will be once the stream has been waited for.
+    /// Columns whose scales and places are on the device, and those that will be once the stream has been waited for.
     sent: usize,
     on_their_way: usize,
     /// Those of the last launch, of which only the first `taken` columns are not zeros, and those of the next one, which are all
@@ -47,11 +47,14 @@ const ROWS_OF_BLOCK: usize = 4 * THREADS;
 const COLUMNS_OF_LAUNCH: usize = 1 << 15;
 /// Numbers about a column: three facts, and how many blocks have added to them.
 const FACTS: usize = 4;
+/// Blocks that sum squares of rows for each one that processes those rows of a column.
+const OF_SQUARES: usize = ROWS_OF_BLOCK / 32;
 
 impl<T: Real> Take<T> {
     fn new(device: &Device, cols: usize) -> Result<Self, Error> {
         let module = device.module(&TAKE)?;
-        let layout = [("THREADS", THREADS), ("FACTS", FACTS), ("WHOLE", WHOLE as usize)];
+        let layout =
+            [("THREADS", THREADS), ("FACTS", FACTS), ("WHOLE", WHOLE as usize), ("OF_SQUARES", OF_SQUARES)];
         module.layout("take")?.check(&layout)?;
         Ok(Self {
             kernel: Function::load(&module, &format!("take_{}", T::TYPE_NAME))?,
@@ -92,8 +95,8 @@ impl<T: Real> Take<T> {
         self.scale.1.len() >= cols
     }
 
-    /// Copies the columns of `from` (rows × cols), each to its column of `to` according to `targets`, multiplied by that
-    /// factor. Returns the data about each.
+    /// Copies the columns of `from` (rows × cols), each to its column of `to` according to `targets`, multiplied by the
+    /// magnitude of that scale. Returns the data about each.
     ///
     /// # Errors
     /// [`Error::Device`]. No work in flight uses either memory when this returns, also after an error.
@@ -109,19 +112,22 @@ impl<T: Real> Take<T> {
         targets: impl IntoIterator<Item = Option<(usize, T)>>,
     ) -> Result<&[Found<T>], Error> {
         // SAFETY: the caller guarantees both memories.
-        let begun = unsafe { self.begin(stream, from, to, shape, targets) };
+        let begun = unsafe { self.begin(stream, from, to, shape, targets, None) };
         stream.synchronize().and(begun)?;
         Ok(self.found(shape))
     }
 
     /// Starts it. After the stream has been waited for, [`found`](Self::found) returns the data. Earlier work with this memory has
-    /// been waited for, on any stream.
+    /// been waited for, on any stream. `squares` (2 × rows), if wanted, then has for each row the sum of squares of its entries,
+    /// multiplied by the scales, over the columns with a positive scale; and behind these those over the columns with a
+    /// negative one.
     ///
     /// # Errors
     /// [`Error::Device`]. Some of the work may be in flight.
     ///
     /// # Safety
-    /// Until the stream has been waited for, both memories exist, only the stream uses `to`, and no other code writes `from`.
+    /// Until the stream has been waited for, all memory exists, only the stream uses `to` and `squares`, and no other code writes
+    /// `from`.
     pub unsafe fn begin(
         &mut self,
         stream: &Stream,
@@ -129,12 +135,14 @@ impl<T: Real> Take<T> {
         (to, to_stride): (DeviceSlice<'_, T>, usize),
         (rows, cols): (usize, usize),
         targets: impl IntoIterator<Item = Option<(usize, T)>>,
+        squares: Option<&Pinned<f64>>,
     ) -> Result<(), Error> {
+        debug_assert!(squares.is_none_or(|squares| 2 * rows <= squares.len()));
         debug_assert!(self.fits(cols) && (cols == 0 || (cols - 1) * from_stride + rows <= from.len()));
         let (scales, places) = (self.scale.0.as_mut_slice()?, self.place.0.as_mut_slice()?);
         for (column, target) in (0..cols).zip(targets) {
             debug_assert!(target.is_none_or(|(place, _)| place * to_stride + rows <= to.len()));
-            let (place, scale) = target.map_or((-1, T::ZERO), |(place, factor)| (place as i32, factor));
+            let (place, scale) = target.map_or((-1, T::ZERO), |(place, scale)| (place as i32, scale));
             if (places[column], scales[column]) != (place, scale) {
                 self.sent = self.sent.min(column);
                 (places[column], scales[column]) = (place, scale);
@@ -144,8 +152,10 @@ impl<T: Real> Take<T> {
         let sent = mem::take(&mut self.sent);
         let (clean, taken) = (mem::take(&mut self.clean), mem::replace(&mut self.taken, self.scale.1.len()));
         self.facts.swap(0, 1);
-        // SAFETY: the caller guarantees both matrices; all other memory is waited for before it is used again.
-        unsafe { self.enqueue(stream, (from, from_stride), (to, to_stride), (rows, cols), (sent, clean))? };
+        // SAFETY: the caller guarantees both matrices and the squares; all other memory is waited for before it is used again.
+        unsafe {
+            self.enqueue(stream, (from, from_stride), (to, to_stride), (rows, cols), (sent, clean), squares)?;
+        };
         self.on_their_way = sent.max(cols);
         if rows > 0 {
             // The launch has made zeros of that many columns.
@@ -218,10 +228,11 @@ impl<T: Real> Take<T> {
         (to, to_stride): (DeviceSlice<'_, T>, usize),
         (rows, cols): (usize, usize),
         (sent, clean): (usize, bool),
+        squares: Option<&Pinned<f64>>,
     ) -> Result<(), Error> {
         let all = 0..cols;
         let [facts, zeros] = self.facts.each_ref().map(|facts| facts.slice(0..facts.len()));
-        // SAFETY: only this stream uses the memory until it has been waited for; the kernel has ten arguments of these types.
+        // SAFETY: only this stream uses the memory until it has been waited for; the kernel has twelve arguments of these types.
         unsafe {
             if !clean {
                 stream.clear(facts)?;
@@ -240,6 +251,8 @@ impl<T: Real> Take<T> {
                 let (mut from_stride, mut to_stride) = (from_stride as c_longlong, to_stride as c_longlong);
                 let (mut scale, mut place) =
                     (self.scale.1.slice(some.clone()).address(), self.place.1.slice(some.clone()).address());
+                let (mut squares, mut add) =
+                    (squares.map_or(0, |squares| squares.address(0)), c_int::from(first > 0));
                 let mut length = rows as c_longlong;
                 let mut arguments = [
                     argument(&mut source),
@@ -251,9 +264,12 @@ impl<T: Real> Take<T> {
                     argument(&mut facts),
                     argument(&mut found),
                     argument(&mut zeros),
+                    argument(&mut squares),
+                    argument(&mut add),
                     argument(&mut length),
                 ];
-                let blocks = (rows.div_ceil(ROWS_OF_BLOCK), some.len());
+                let of_squares = if squares == 0 { 0 } else { OF_SQUARES };
+                let blocks = (rows.div_ceil(ROWS_OF_BLOCK), some.len() + of_squares);
                 self.kernel.launch(stream, Launch::new(blocks, THREADS), &mut arguments)?;
             }
         }

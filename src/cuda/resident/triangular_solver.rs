@@ -293,7 +293,7 @@ impl<T: Real> TriangularSolver<T> {
         let work = (both[0], order);
         // SAFETY: the caller guarantees L, the inverses, the right-hand sides and the status; only the stream uses the rest.
         unsafe {
-            take.begin(stream, given, work, shape, (0..cols).map(|column| Some((column, T::ONE))))?;
+            take.begin(stream, given, work, shape, (0..cols).map(|column| Some((column, T::ONE))), None)?;
             let (solution, used) =
                 enqueue((kernels, library, stream), triangle, what, (both, working), cols)?;
             take.give_back(stream, (solution, order), given, shape, status)?;

@@ -34,6 +34,11 @@ pub(in crate::cuda) struct StagedV<T> {
     pub blocks: RankBlocks,
     /// Rows of V that are in host memory, and not on the device.
     in_host: Option<Range<usize>>,
+    /// Of a V that the caller has on the device, allocated when first needed: for each row the sum of squares of V diag(√|w|) over
+    /// the columns with a plus sign, and behind these those over the columns with a minus sign. In host memory, written by the device.
+    squares: Option<Pinned<f64>>,
+    /// The rows of which they are.
+    squared: usize,
 }
 
 impl<T: Real> StagedV<T> {
@@ -48,6 +53,8 @@ impl<T: Real> StagedV<T> {
             stride,
             blocks,
             in_host: None,
+            squares: None,
+            squared: 0,
         })
     }
 
@@ -58,7 +65,15 @@ impl<T: Real> StagedV<T> {
 
     /// Sets the rank blocks of the next V.
     pub fn expect(&mut self, blocks: RankBlocks) {
-        (self.blocks, self.in_host) = (blocks, None);
+        (self.blocks, self.in_host, self.squared) = (blocks, None, 0);
+    }
+
+    /// The squared norms of the rows of V diag(√|w|), of its columns with a plus and with a minus sign, if they have been summed on
+    /// the device. (n, n)
+    pub fn row_squares(&self) -> Option<[&[f64]; 2]> {
+        let squares = self.squares.as_ref().filter(|_| self.squared > 0)?;
+        let (plus, rest) = squares.as_slice().split_at(self.squared);
+        Some([plus, &rest[..self.squared]])
     }
 
     /// Where a sweep reads the V that has been staged, with its column stride: on the device, or in host memory over the link.
@@ -121,32 +136,39 @@ impl<T: Real> StagedV<T> {
         blocks: RankBlocks,
     ) -> Result<Outline, Error> {
         // SAFETY: the view's memory exists and is not written while it is borrowed; the caller guarantees the other.
-        let begun = unsafe { self.begin_device((stream, take), v, signed, blocks) };
+        let begun = unsafe { self.begin_device((stream, take), v, signed, blocks, true) };
         stream.synchronize().and(begun)?;
         Self::outline_of(take, v.shape(), weights)
     }
 
     /// Starts [`stage_device`](Self::stage_device). After the stream has been waited for, also after an error,
-    /// [`outline_of`](Self::outline_of) returns the outcome.
+    /// [`outline_of`](Self::outline_of) returns the outcome, and [`row_squares`](Self::row_squares) those that are wanted.
     ///
     /// # Errors
     /// [`Error::Device`]. Some of the work may be in flight.
     ///
     /// # Safety
-    /// No work in flight uses this memory. Until the stream has been waited for, the view's memory exists, and nothing writes it.
+    /// No work in flight uses this memory. Until the stream has been waited for, the view's memory exists, nothing writes it, and
+    /// [`row_squares`](Self::row_squares) is not called.
     pub unsafe fn begin_device(
         &mut self,
         (stream, take): (&Stream, &mut Take<T>),
         v: &DeviceView<'_, T>,
         signed: &mut Signed<T>,
         blocks: RankBlocks,
+        with_squares: bool,
     ) -> Result<(), Error> {
         self.expect(blocks);
         let places = signed.places(&blocks, v.shape().1);
         let to = (self.device.slice(0..self.device.len()), self.stride);
         let from = v.slice_on(stream)?;
-        // SAFETY: the caller guarantees both memories.
-        unsafe { take.begin(stream, from, to, v.shape(), places.iter().copied()) }
+        if with_squares && self.squares.is_none() {
+            self.squares = Some(Pinned::new(self.device.device(), 2 * self.stride)?);
+        }
+        let squares = self.squares.as_ref().filter(|_| with_squares);
+        self.squared = if with_squares { v.shape().0 } else { 0 };
+        // SAFETY: the caller guarantees the memory of V, and waits for the stream before it calls `row_squares`.
+        unsafe { take.begin(stream, from, to, v.shape(), places.iter().copied(), squares) }
     }
 
     /// The outline of the V (rows × cols) that has been copied.

@@ -34,7 +34,7 @@ pub(in crate::cuda::resident) struct Matrices<'a, T> {
 /// When a sweep may begin with a V that is staged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::cuda::resident) enum When {
-    /// Not before the next call: the shadow is not free.
+    /// Not before the next call: the shadow is not free. V is of columns of L, whose squares are not wanted.
     Later,
     /// At once, with a copy of V.
     AtOnce,
@@ -69,13 +69,13 @@ impl<T: Real> Queue<T> {
         (v, weights): (&DeviceView<'_, T>, Weights<'_, T>),
         signed: &mut Signed<T>,
         blocks: RankBlocks,
-        (matrices, lent): (Option<Matrices<'_, T>>, bool),
+        (matrices, when): (Option<Matrices<'_, T>>, When),
     ) -> Result<Outline, Error> {
         let shape = v.shape();
         let likely = is_likely_early(shape.0, self.early) && blocks.count() == 1 && shape.0 > 0;
         let mut matrices = matrices.filter(|_| likely);
         let mut begun = None;
-        if lent
+        if when == When::WhileLent
             && signed.are_as_given(&blocks, shape.1)
             && let Some(matrices) = &mut matrices
         {
@@ -85,7 +85,8 @@ impl<T: Real> Queue<T> {
             begun = Some(unsafe { self.begin_ahead(shape.0, matrices, Place::Lent(lent, stride)) });
         }
         // SAFETY: the view's memory exists and is not written while it is borrowed; the caller guarantees the other.
-        let copying = unsafe { self.v.begin_device((&self.before, take), v, signed, blocks) };
+        let copying =
+            unsafe { self.v.begin_device((&self.before, take), v, signed, blocks, when != When::Later) };
         if begun.is_none()
             && copying.is_ok()
             && let Some(matrices) = &mut matrices
