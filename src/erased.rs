@@ -11,9 +11,9 @@ use crate::error::Error;
 use crate::opencl;
 use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
+use crate::storage::{Direct, Edit, Op, Room, Side, Solved, Staged, Storage, Swept, Target, Traits};
 #[cfg(feature = "cuda")]
-use crate::storage::Origin;
-use crate::storage::{Direct, Edit, Made, Op, Room, Side, Solved, Staged, Storage, Swept, Target, Traits};
+use crate::storage::{Made, Origin};
 use crate::structure::{BorderThere, Parts, Rearrangement};
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;

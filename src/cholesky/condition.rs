@@ -26,7 +26,7 @@ use cholupdate_kernels::number::Float;
 pub struct RefactorPolicy {
     /// The largest acceptable [`error_estimate`](Cholesky::error_estimate); `None` for half of the digits, √u.
     pub max_error: Option<f64>,
-    /// The largest number of modifications.
+    /// The largest number of modifications: calls that change A, and of `permute` each of the shifts of which it consists.
     pub max_modifications: usize,
 }
 

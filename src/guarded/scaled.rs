@@ -144,7 +144,7 @@ impl<T: Element, F: Storage<T>> Guarded<T, F> {
                 factor.edit(Edit::Scale { columns: rest, by: root }).map_err(Stop::after_a_change)
             })?;
             self.bound_rows(self.row_norm() * root.to_f64());
-            self.history_mut().scaled(decay.to_f64());
+            self.history_mut().scaled(decay.to_f64(), start == order);
         }
         Ok((report.scaled(decay.to_f64(), order), start))
     }

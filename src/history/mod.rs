@@ -133,9 +133,10 @@ impl History {
         }
     }
 
-    /// Records A ← δ A, after a modification that has been recorded.
-    pub fn scaled(&mut self, decay: f64) {
+    /// Records A ← δ A: after a modification that has been recorded, or `alone`, as a modification of its own.
+    pub fn scaled(&mut self, decay: f64, alone: bool) {
         self.record();
+        self.modifications = self.modifications.saturating_add(usize::from(alone));
         if let Some(rows) = &mut self.rows {
             rows.scale(decay);
         }

@@ -14,6 +14,7 @@ on_every_engine!(
     the_estimate_is_no_smaller_than_the_error_of_any_chain,
     a_window_of_high_rank_is_told_what_it_loses,
     an_estimate_does_not_depend_on_when_it_is_asked_for,
+    forgetting_alone_counts,
 );
 
 /// A factor, and its exact A.
@@ -309,6 +310,24 @@ fn does_not_depend_on_when_it_is_asked_for<T: Real, E: Engine<T> + Clone>(
     assert!(elsewhere.error_estimate() == asked.error_estimate());
 }
 
+/// δ without V rounds L as well.
+fn forgetting_alone_counts<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let n = 5;
+    for columns in [0, 2] {
+        let mut kept = Kept::<T, E>::new(&Mat::identity(n, n), engine);
+        for step in 1..=20 {
+            kept.modify(T::of(0.99), Mat::zeros(n, columns).as_ref(), &vec![T::ONE; columns]).unwrap();
+            let (error, estimate) = (kept.error(), kept.factor.error_estimate());
+            assert!(
+                error <= estimate && estimate <= 2.0 * f64::from(step) * T::U,
+                "{estimate:.1e}, {error:.1e}"
+            );
+            let policy = RefactorPolicy { max_modifications: 10, ..RefactorPolicy::default() };
+            assert_eq!(kept.factor.needs_refactor(&policy), step > 10);
+        }
+    }
+}
+
 /// A lost factor always needs a new factorization.
 #[test]
 fn a_factor_that_has_been_lost_needs_another() {
@@ -412,7 +431,11 @@ mod in_device_memory {
             from_the_host(&mut self.here, decay, v.as_ref(), weights).unwrap();
             from_the_device(&mut self.there, decay, v.as_ref(), weights).unwrap();
             let [here, there] = [&self.here, &self.there].map(Cholesky::error_estimate);
-            assert!(here > 0.0 && (there / here - 1.0).abs() < 1e-5, "{:?}: {here:e}, {there:e}", v.shape());
+            assert!(
+                here > 0.0 && (there / here - 1.0).abs() < 1e3 * T::U,
+                "{:?}: {here:e}, {there:e}",
+                v.shape()
+            );
         }
     }
 
@@ -443,7 +466,7 @@ mod in_device_memory {
         estimates_as_from_the_host::<f32>(&engine);
     }
 
-    /// More columns than there are in one launch.
+    /// On a GPU more columns than there are in one launch; on the fake driver that would take minutes.
     #[test]
     fn no_column_is_left_out() {
         let Some((_turn, engine)) = resident() else { return };
