@@ -31,11 +31,11 @@ fn section(machine: &Machine) -> String {
     let mut parts = vec![
         format!("\n## {title}"),
         format!(
-            "{}. {}. Measured {}; CSV: [{stem}](benchmarks/{stem}.csv). Limits: {}.",
+            "{}. {}. Measured {}; CSV: [{stem}](benchmarks/{stem}.csv). Limits, measured by each command: {}.",
             machine.hardware(),
             versions.join(", "),
             machine.about("date").join(", "),
-            machine.about("limits").last().unwrap_or(&"unknown"),
+            machine.about("limits").join("; "),
             stem = machine.stem,
         ),
         format!("```sh\n{}\n```", machine.about("command").join("\n")),

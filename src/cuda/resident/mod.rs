@@ -75,11 +75,11 @@ use faer::Mat;
 
 /// The resident engine: L stays in the memory of the GPU between calls.
 ///
-/// A modification sends V, or receives 2n sums of squares of a V that is there already, and receives n pivots and a status word; [`solve`](crate::Cholesky::solve) sends and receives
-/// right-hand sides; [`log_det`](crate::Cholesky::log_det) transfers nothing. V and right-hand sides that are already on the
-/// device are used there. L needs n² entries of device memory, and as many again from the first modification on, which writes
-/// the new factor there. A factor too large for that is updated in place, more slowly for a single sweep, and cannot be
-/// downdated. Working memory: w n entries for each w columns of V, where w is the width of a rank block, and up to n = 70000
+/// A modification sends V, or receives 2n sums of squares of a V that is there already, and receives n pivots and a status word;
+/// [`solve`](crate::Cholesky::solve) sends and receives right-hand sides; [`log_det`](crate::Cholesky::log_det) transfers nothing. V and
+/// right-hand sides that are already on the device are used there. L needs n² entries of device memory, and as many again from the first
+/// modification on, which writes the new factor there. A factor too large for that is updated in place, more slowly for a single sweep,
+/// and cannot be downdated. Working memory: w n entries for each w columns of V, where w is the width of a rank block, and up to n = 70000
 /// about (64 + max(172, 86 s) + v) n doubles for w = 16, (64 + max(172, 142 s) + 2 v) n for w = 32, where s sweeps are in one launch,
 /// and v is 160 for s = 1, 256 for s = 2 and 3, and 64 s from there on. `solve` processes up to 1024 right-hand sides at a time, which
 /// it stores twice, and twice more in double precision.
