@@ -21,7 +21,7 @@ impl<T: Element, F: Swept<T>> Guarded<T, F> {
         // V is finite, and its square far from overflow, if the modification is made. That of L must be as far before it.
         let largest = (T::Part::LARGE_SQUARE * T::Part::UNIT).to_f64();
         let ready = !self.poisoned && self.singular.is_none() && self.flight.is_none();
-        if !(ready && self.row_norm * self.row_norm <= largest && self.history.reads_v()) {
+        if !(ready && self.row_norm * self.row_norm <= largest) {
             return None;
         }
         // A panic in the middle would lose the factor.

@@ -112,12 +112,6 @@ impl History {
         self.unrecorded = Some(unit);
     }
 
-    /// Whether modifications are recorded from V alone.
-    #[inline]
-    pub fn reads_v(&self) -> bool {
-        self.rows.is_some()
-    }
-
     /// Records a modification by V (n × k) that has been made. V and w are finite.
     #[inline(always)]
     pub fn made<T: Number>(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T::Part>) {

@@ -166,7 +166,7 @@ impl<T: Real> StagedV<T> {
             self.squares = Some(Pinned::new(self.device.device(), 2 * self.stride)?);
         }
         let squares = self.squares.as_ref().filter(|_| with_squares);
-        self.squared = if with_squares { v.shape().0 } else { 0 };
+        self.squared = squares.map_or(0, |_| v.shape().0);
         // SAFETY: the caller guarantees the memory of V, and waits for the stream before it calls `row_squares`.
         unsafe { take.begin(stream, from, to, v.shape(), places.iter().copied(), squares) }
     }
